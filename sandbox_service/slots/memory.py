@@ -26,6 +26,7 @@ COMPILER_BYTES = 512 << 20  # of a compiler without a limit of its own; the stan
 MOST_SUITES = 1024
 
 _ASSERT_TEST = re.compile(rb'"type"\s*:\s*"assert"')  # no text in JSON has a quote without a backslash
+_ESCAPED_LETTER = re.compile(rb"\\u00[67]")  # with which a client may write a key or a type
 
 
 class SuiteNeeds(NamedTuple):
@@ -77,8 +78,9 @@ class MemoryNeeds:
 
 def suite_needs(suite: Suite) -> SuiteNeeds:
     """Return what a suite adds to its submissions."""
-    tester = JUDGE_BYTES if _ASSERT_TEST.search(suite.body) else 0
-    if b'"interactor"' not in suite.body and b'"checker"' not in suite.body:
+    is_escaped = _ESCAPED_LETTER.search(suite.body) is not None
+    tester = JUDGE_BYTES if is_escaped or _ASSERT_TEST.search(suite.body) else 0
+    if not is_escaped and b'"interactor"' not in suite.body and b'"checker"' not in suite.body:
         return SuiteNeeds(tester)
     try:
         found = from_json(suite.body) if len(suite.body) <= LARGE_BYTES else {}

@@ -85,6 +85,23 @@ def test_testers_and_interactors_count_beside_the_program_and_checkers_after_it(
     assert needs.of(b'{"code":"x"}', given) == max(1024 * MIB + suite_needs(given).beside, mib * MIB)
 
 
+@pytest.mark.parametrize(
+    ("written", "letter", "given", "needs"),
+    [
+        ('"checker"', "c", suite(checker=judge(2048)), SuiteNeeds(128 * MIB, 2048 * MIB)),
+        ('"interactor"', "i", suite(INTERACTIVE, interactor=judge(256)), SuiteNeeds(256 * MIB)),
+        ('"assert"', "a", suite(ASSERT), SuiteNeeds(128 * MIB)),
+    ],
+)
+def test_a_key_or_a_type_with_an_escaped_letter_counts(
+    written: str, letter: str, given: Suite, needs: SuiteNeeds
+) -> None:
+    escaped = written.replace(letter, f"\\u{ord(letter):04x}", 1)
+    body = given.body.replace(written.encode(), escaped.encode())
+    assert body != given.body
+    assert suite_needs(suites.read(body)) == needs  # a tester counts as well, since the letter may be of `assert`
+
+
 def test_a_submissions_own_judges_count_like_those_of_a_suite() -> None:
     own = {"code": "x", "interactor": judge(200), "checker": judge(2048), "limits": {"memory_bytes": 64 * MIB}}
     assert MemoryNeeds().of(json.dumps(own).encode(), suite(INTERACTIVE)) == 2048 * MIB

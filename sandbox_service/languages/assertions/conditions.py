@@ -11,8 +11,9 @@ from typing import Any
 from sandbox_service.languages.assertions import script_equality
 from sandbox_service.languages.assertions.expressions import Node
 from sandbox_service.languages.assertions.literals import name_of, table, value
-from sandbox_service.languages.assertions.order import Order
+from sandbox_service.languages.assertions.order import Order, containers, names
 from sandbox_service.languages.assertions.tokens import NotPlainError
+from sandbox_service.languages.assertions.variables import COPYING, Copier
 from sandbox_service.languages.drivers.functions import SOLUTION
 from sandbox_service.languages.drivers.values import Call
 
@@ -45,6 +46,16 @@ class Check:
     is_truth: bool = False
     equality: str = ""
     is_receiver: bool = False
+
+
+@dataclass
+class _Late:
+    """An expression of a variable, which is read where the variable is used."""
+
+    node: Node
+    moment: int
+    is_call: bool
+    is_read: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,6 +92,8 @@ class Conditions:
         self.is_script = language in ("javascript", "typescript")
         self.is_strict = False
         self.order = Order(language)
+        self._copier = Copier()
+        self._late: dict[str, _Late] = {}  # by variable
 
     def bind(self, name: str, node: Node) -> None:
         """Remember the value of a variable, or else its expression.
@@ -88,14 +101,87 @@ class Conditions:
         Args:
             name: the variable.
             node: what is assigned to it.
+
+        Raises:
+            NotPlainError: an expression that is read later has the variable's value before.
         """
+        _check_read(self._late.pop(name, None))
+        self._check_late(name)
         try:
-            self.known[name] = value(node, self.known)
+            found = value(node, self.known)
         except NotPlainError:
-            self.known[name] = found = self._resolved(node)
-            if found.kind == "call" and not self.order.is_bound(found):
-                with suppress(NotPlainError):
-                    self.order.bind(found, self._made(found))
+            self._bind_late(name, node)
+        else:
+            copy = self._copier.copied(found)
+            self.known[name] = copy if self.language in COPYING else found
+
+    def _bind_late(self, name: str, node: Node) -> None:
+        """Remember the expression of a variable."""
+        self.known[name] = found = self._resolved(node)
+        if found.kind == "call" and not self.order.is_bound(found):
+            with suppress(NotPlainError):
+                self.order.bind(found, self._made(found))
+        if not self.order.is_bound(found):
+            self._late[name] = _Late(found, self.order.now, is_call=_has_call(found))
+
+    def _check_late(self, name: str, held: Any = None) -> None:
+        """Refuse a change of a variable, or of the value that it has, before an expression is read that has it."""
+        for late in self._late.values():
+            for each in names(late.node):
+                if each == name or (held is not None and self._has(self.known.get(each), held)):
+                    raise NotPlainError("a variable changes before an expression is used that has it")
+
+    def _has(self, found: Any, held: Any) -> bool:
+        self._copier.copied(found)  # counts the parts that are looked at
+        return any(each is held for each in containers(found))
+
+    def add(self, name: str, given: list[Node], *, is_entry: bool) -> None:
+        """Add to the list or table that a variable has.
+
+        Args:
+            name: the variable.
+            given: the item; or the key and the value of an entry.
+            is_entry: it is a table.
+
+        Raises:
+            NotPlainError: the item is no literal or has the list, or the list was used where the change would matter.
+        """
+        held, values = self.known[name], [value(each, self.known) for each in given]
+        self.order.check_unchanged(held)
+        self._check_late(name, held)
+        copies = [self._copier.copied(each) for each in values]
+        if any(each is held for item in values for each in containers(item)):
+            raise NotPlainError("a value is a part of itself")
+        items = copies if self.language in COPYING else values
+        if is_entry:
+            held |= table([items])
+        else:
+            held.append(items[0])
+
+    def expression(self, name: str) -> Any:
+        """Return the value of a variable, which may be an expression that is read now; None without one.
+
+        Args:
+            name: the variable.
+
+        Raises:
+            NotPlainError: the expression has a call, and there were others since.
+        """
+        if late := self._late.get(name):
+            if late.is_call and late.moment != self.order.now:
+                raise NotPlainError("calls are made in another order than that of their expressions")
+            late.is_read = True
+        return self.known.get(name)
+
+    def end(self) -> None:
+        """Raise NotPlainError if the program makes a call that no condition has."""
+        self.order.end()
+        for late in self._late.values():
+            _check_read(late)
+
+    def _literal(self, node: Node) -> Any:
+        """Return the value of an expression, which later statements do not change."""
+        return self._copier.copied(value(node, self.known))
 
     def checks(self, node: Node) -> list[Check]:
         """Return the checks that a condition makes. Raises NotPlainError if it makes others as well."""
@@ -157,7 +243,7 @@ class Conditions:
             call, literal = self._call(left), right
         except NotPlainError:
             call, literal = self._call(right), left
-        expected = value(literal, self.known)
+        expected = self._literal(literal)
         self.order.check_literal(literal, self.known)
         self.order.check_result(expected)
         if self.is_script:
@@ -213,7 +299,7 @@ class Conditions:
         while seen < 100:
             seen += 1
             if node.kind == "name" and isinstance(self.known.get(node.text), Node):
-                node = self.known[node.text]
+                node = self.expression(node.text)
             elif (
                 node.kind == "call"
                 and len(node.parts) == 1
@@ -247,9 +333,9 @@ class Conditions:
         elif function.kind != "name" or "::" in name.removeprefix("Solution::"):
             raise NotPlainError("a function that has no name")
         name = name.rpartition("::")[2]
-        if name in self.own or name in _BUILT_IN:
+        if name.rpartition(".")[2] in self.own or name in _BUILT_IN:
             raise NotPlainError(f"{name} is a function of the test program")
-        args = [value(part, self.known) for part in given]
+        args = [self._literal(part) for part in given]
         self.order.lend(given, self.known)
         return Call(name, args, asks="value", object=number)
 
@@ -266,6 +352,8 @@ class Conditions:
         written = function.parts[0]
         owner = self._resolved(written)
         made = owner if owner.kind == "new" else None
+        if owner.kind == "name" and (self.language == "cpp" or owner.text in self.known):  # of a class C++ has `::`
+            raise NotPlainError(f"{owner.text} is a variable")
         if owner.kind == "call" and len(owner.parts) == 1 and self.language in _CALLS_CLASSES:  # Solution().f
             owner = owner.parts[0]
         if not (owner.kind in ("name", "new") and owner.text[:1].isupper() and owner.text not in _LIBRARY):
@@ -275,6 +363,15 @@ class Conditions:
         is_shared = made is not None and (is_named or written is not owner)
         name = function.text if owner.text == SOLUTION else f"{owner.text}.{function.text}"
         return name, self.order.number(owner) if is_shared else 0
+
+
+def _check_read(late: _Late | None) -> None:
+    if late and late.is_call and not late.is_read:
+        raise NotPlainError("an expression with a call is not used")
+
+
+def _has_call(node: Node) -> bool:
+    return node.kind in ("call", "macro") or any(map(_has_call, node.parts))
 
 
 _WITH_METHODS = {"cpp", "java", "javascript", "typescript"}  # the driver makes an object of the class

@@ -213,7 +213,7 @@ def _made(name: str, given: list[Any]) -> Any:
     if name in _FLOATS | _SINGLE and len(given) == 1 and isinstance(given[0], int | float):
         return float(given[0])
     if len(given) == 1 and _is_kept(name, given[0]):
-        return given[0]
+        return given[0].copy() if name in _COPIES else given[0]
     raise NotPlainError(f"{name or 'a call'} does not make a literal")
 
 

@@ -33,7 +33,11 @@ class _Bound:
 
 
 class Order:
-    """The calls of a test program that were read, and the values that it has passed to them."""
+    """The calls of a test program that were read, and the values that it has passed to them.
+
+    Attributes:
+        now: how many calls there were.
+    """
 
     def __init__(self, language: str) -> None:
         """Begin without calls.
@@ -42,7 +46,7 @@ class Order:
             language: that of the program.
         """
         self._language = language
-        self._now = self._latest = 0
+        self.now = self._latest = 0
         self._bound: dict[int, _Bound] = {}
         self._objects: dict[int, tuple[int, Node]] = {}
         self._lent: dict[int, Any] = {}
@@ -54,8 +58,8 @@ class Order:
             node: the call as it is written.
             call: what it calls.
         """
-        self._now += 1
-        self._bound[id(node)] = _Bound(node, call, self._now)
+        self.now += 1
+        self._bound[id(node)] = _Bound(node, call, self.now)
 
     def is_bound(self, node: Node) -> bool:
         """Return whether a variable has the result of this call."""
@@ -81,8 +85,8 @@ class Order:
 
     def call(self) -> None:
         """Note that a call is made and its result compared at once."""
-        self._now += 1
-        self._latest = self._now
+        self.now += 1
+        self._latest = self.now
 
     def check_result(self, expected: Any) -> None:
         """Refuse a result that a later call may have changed: the one that was compared last.
@@ -93,7 +97,7 @@ class Order:
         Raises:
             NotPlainError: there was a later call, and the result is no plain value.
         """
-        is_changed = self._latest < self._now and self._language not in _RETURNING_COPIES
+        is_changed = self._latest < self.now and self._language not in _RETURNING_COPIES
         if is_changed and isinstance(expected, list | dict):
             raise NotPlainError("a call may change the result of an earlier one")
 
@@ -119,7 +123,7 @@ class Order:
         for node in arguments:
             for value in _values(node, known, is_changed=self._language not in _PASSING_COPIES):
                 self.check_unchanged(value)
-                found |= {id(each): each for each in _containers(value)}
+                found |= {id(each): each for each in containers(value)}
         self._lent |= found
 
     def check_unchanged(self, value: Any) -> None:
@@ -131,7 +135,7 @@ class Order:
         Raises:
             NotPlainError: a call got it.
         """
-        if any(id(each) in self._lent for each in _containers(value)):
+        if self._lent and any(id(each) in self._lent for each in containers(value)):
             raise NotPlainError("a call may change a value that is used again")
 
     def check_literal(self, node: Node, known: Mapping[str, Any]) -> None:
@@ -161,9 +165,25 @@ def _values(node: Node, known: Mapping[str, Any], *, is_changed: bool) -> Iterat
         yield from _values(part, known, is_changed=is_changed or node.text == MUTABLY)
 
 
-def _containers(value: Any) -> Iterator[Any]:
-    """Yield the lists and tables that a value is and has."""
+def names(node: Node) -> Iterator[str]:
+    """Yield the names in an expression.
+
+    Args:
+        node: the expression.
+    """
+    if node.kind == "name":
+        yield node.text
+    for part in node.parts:
+        yield from names(part)
+
+
+def containers(value: Any) -> Iterator[Any]:
+    """Yield the lists and tables that a value is and has.
+
+    Args:
+        value: of any plain type.
+    """
     if isinstance(value, list | dict):
         yield value
         for each in value.values() if isinstance(value, dict) else value:
-            yield from _containers(each)
+            yield from containers(each)

@@ -11,8 +11,9 @@ from collections.abc import Callable
 
 from sandbox_service.languages.assertions import types
 from sandbox_service.languages.assertions.conditions import Check, Conditions, Helper
-from sandbox_service.languages.assertions.expressions import Node, Parser
-from sandbox_service.languages.assertions.literals import name_of, value
+from sandbox_service.languages.assertions.expressions import MUTABLY, Node, Parser
+from sandbox_service.languages.assertions.literals import name_of
+from sandbox_service.languages.assertions.order import names
 from sandbox_service.languages.assertions.tokens import END, NotPlainError, Token, tokens
 
 MOST_CHECKS = 2000
@@ -24,6 +25,7 @@ _GO_COMPARED = (
 )
 _IGNORED = ("throw", "return", "use", "import", "using", "package", "declare")
 _ASSERTIONS = {"assert", "console.assert", "assert.True", "assert.ok", "assert!", "require.True", "debug_assert!"}
+_ADDING = {"cpp": "push_back", "java": "add", "javascript": "push", "typescript": "push", "rust": "push"}
 _REFUSALS = {"assert.False", "require.False"}
 _EQUALITIES = {
     "assert.Equal", "require.Equal", "assert_eq!", "assertEquals", "Assertions.assertEquals", "assert.EqualValues",
@@ -77,7 +79,7 @@ class _Body:
     def read(self) -> list[Check]:
         """Return the checks that the statements make. Raises NotPlainError for a statement that makes no sense here."""
         self.read_before()
-        self._conditions.order.end()
+        self._conditions.end()
         return self.checks
 
     def read_before(self) -> list[Check]:
@@ -158,7 +160,8 @@ class _Body:
         if self._language == "typescript" and words[0].text in ("const", "let", "var"):
             name = words[1]
         texts = [token.text for token in words[place + 1 :]]
-        if name.kind != "name" or (self._language == "go" and Token("sign", ",") in words[:place]):
+        is_part = place > 1 and words[place - 2].text in (".", "->")
+        if name.kind != "name" or is_part or (self._language == "go" and Token("sign", ",") in words[:place]):
             raise NotPlainError("an assignment that is not to a name")
         if texts[:1] == ["require"]:
             self._conditions.is_strict |= any("strict" in text for text in texts)
@@ -176,7 +179,16 @@ class _Body:
             return
         if "map" in " ".join(token.text for token in words[: place - 1]) and self._language == "cpp":
             expression = Node("call", "cast", (Node("name", "map"), expression))
+        if self._is_reference(words[:place], expression):
+            raise NotPlainError("another name of a variable")
         self._conditions.bind(name.text, expression)
+
+    def _is_reference(self, declared: list[Token], expression: Node) -> bool:
+        """Return whether a variable of C++ or Rust may be another name of a variable."""
+        if self._language == "rust":
+            return expression.text == MUTABLY
+        is_reference = self._language == "cpp" and Token("sign", "&") in declared
+        return is_reference and any(name in self._conditions.known for name in names(expression))
 
     def _row(self, node: Node) -> Check:
         """Return the check of a row of a table of Go's."""
@@ -198,7 +210,7 @@ class _Body:
         if not rest or "throw" not in rest[:2]:
             raise NotPlainError("a condition")
         if condition.kind == "call" and condition.parts[0].kind == "member" and condition.parts[0].text == "contains":
-            listed = self._conditions.known.get(name_of(condition.parts[0].parts[0]))
+            listed = self._conditions.expression(name_of(condition.parts[0].parts[0]))
             if not isinstance(listed, Node) or listed.kind != "call" or condition.parts[1:] != (Node("name", "false"),):
                 raise NotPlainError("a condition")
             for each in listed.parts[1:]:
@@ -228,17 +240,12 @@ class _Body:
         """Read a statement that adds to a variable's value."""
         owner, _, method = name.rpartition(".")
         held = self._conditions.known.get(owner)
-        values = [value(each, self._conditions.known) for each in given]
-        self._conditions.order.check_unchanged(held)
-        if node.kind == "call" and isinstance(held, dict) and method == "put" and len(values) == 2:
-            held[str(values[0])] = values[1]
+        if node.kind == "call" and isinstance(held, dict) and method == "put" and len(given) == 2:
+            self._conditions.add(owner, given, is_entry=True)
         elif (
-            node.kind == "call"
-            and isinstance(held, list)
-            and method in ("add", "push_back", "push")
-            and len(values) == 1
+            node.kind == "call" and isinstance(held, list) and method == _ADDING.get(self._language) and len(given) == 1
         ):
-            held.append(values[0])
+            self._conditions.add(owner, given, is_entry=False)
         else:
             raise NotPlainError(f"the statement {name or node.kind}")
 
@@ -322,7 +329,10 @@ def _java(words: list[Token]) -> list[Check]:
     functions = _functions(words)
     if set(functions) != {"main"}:
         raise NotPlainError("there are other functions than main")
-    return _Body(functions["main"][1], "java", Conditions({}, functions, "java")).read()
+    body = functions["main"][1]
+    if words.count(Token("sign", "=")) != body.count(Token("sign", "=")):
+        raise NotPlainError("a field")  # whose name may be like that of a class
+    return _Body(body, "java", Conditions({}, functions, "java")).read()
 
 
 def _javascript(words: list[Token], language: str = "javascript") -> list[Check]:

@@ -252,6 +252,30 @@ PROGRAMS = {
         "fn main() { let x = vec![1]; assert_eq!(f(&x), 2); assert_eq!(f(&x), 2); assert_eq!(f(&mut vec![1]), 2); }",
         [_check("f", [[1]], 2)] * 3,
     ),
+    "cpp, a value that grows later": (
+        "int main() { vector<int> e = {1}; vector<int> x = e; int r = g(x); x.push_back(2); assert(r == 3);"
+        " assert(f(1) == e); e.push_back(3); assert(f(2) == e); }",
+        [_check("g", [[1]], 3), _check("f", [1], [1]), _check("f", [2], [1, 3])],
+    ),
+    "java, a value that grows later": (
+        "class Main { public static void main(String[] a) { List<Integer> e = new ArrayList<>();"
+        " List<Integer> same = e; e.add(1); List<Integer> copy = new ArrayList<>(e); assert f(1).equals(e);"
+        " same.add(2); assert f(2).equals(e); assert f(3).equals(copy); } }",
+        [_check("f", [1], [1]), _check("f", [2], [1, 2]), _check("f", [3], [1])],
+    ),
+    "java, a truth value as a key": (
+        "class Main { public static void main(String[] a) { Map<Boolean, Integer> e = new HashMap<>(); e.put(true, 2);"
+        " boolean right = f(1).equals(e); assert right; } }",
+        [_check("f", [1], {"true": 2})],
+    ),
+    "javascript, a value that grows later": (
+        "const e = [1]; assert.deepEqual(f(1), e); e.push(2); assert.deepEqual(f(2), e);",
+        [_check("f", [1], [1], equality="deep"), _check("f", [2], [1, 2], equality="deep")],
+    ),
+    "rust, a value that grows later": (
+        "fn main() { let mut x = vec![1]; assert_eq!(f(&x), 1); x.push(2); assert_eq!(f(&x), 3); }",
+        [_check("f", [[1]], 1), _check("f", [[1, 2]], 3)],
+    ),
     "typescript": (TYPESCRIPT, [_check("near", [[1.0, 2.0], 0.3], False, equality="deep")]),
     "go": (
         GO,
@@ -358,6 +382,79 @@ REFUSED = {
     "an object of C++ in two calls": (
         "cpp",
         "int main() { auto s = Solution(); assert(s.f(1) == 1); assert(s.f(1) == 1); }",
+    ),
+    "a variable that changes before it is read": (
+        "cpp",
+        "int main() { int x = 1; bool right = f(x) == 1; x = 2; assert(right); }",
+    ),
+    "a list that changes before it is read": (
+        "java",
+        "class Main { public static void main(String[] a) { List<Integer> x = new ArrayList<>();"
+        " boolean right = f(1).equals(x); List<Integer> same = x; same.add(1); assert right; } }",
+    ),
+    "a condition that is read behind another call": (
+        "java",
+        "class Main { public static void main(String[] a) { Solution s = new Solution(); boolean right = s.f() == 1;"
+        " assert s.f() == 2; assert right; } }",
+    ),
+    "a list of conditions that is read behind another call": (
+        "java",
+        "class Main { public static void main(String[] a) { Solution s = new Solution();"
+        " List<Boolean> right = Arrays.asList(s.f() == 1); assert s.f() == 2;"
+        " if (right.contains(false)) throw new AssertionError(); } }",
+    ),
+    "a condition that is not used": ("javascript", "const right = f(1) === 1; assert.equal(f(2), 2);"),
+    "a condition that is replaced": (
+        "cpp",
+        "int main() { bool right = f(1) == 1; right = f(2) == 2; assert(right); }",
+    ),
+    "a change in an expression": ("javascript", "const e = [1]; const n = e.push(2); assert.deepEqual(f(1), e);"),
+    "a change of a property": ("javascript", "const e = { a: 1 }; e.a = 2; assert.deepEqual(f(1), e);"),
+    "an item before the others": (
+        "java",
+        "class Main { public static void main(String[] a) { LinkedList<Integer> e = new LinkedList<>(); e.push(1);"
+        " e.push(2); assert f(1).equals(e); } }",
+    ),
+    "a key that is a number with a point": (
+        "java",
+        "class Main { public static void main(String[] a) { Map<Double, Integer> e = new HashMap<>(); e.put(1.0, 2);"
+        " assert f(1).equals(e); } }",
+    ),
+    "a reference to a variable in C++": (
+        "cpp",
+        "int main() { vector<int> x = {1}; auto& same = x; same.push_back(2); assert(f(x) == 1); }",
+    ),
+    "a reference to a variable in rust": (
+        "rust",
+        "fn main() { let mut x = vec![1]; let same = &mut x; same.push(2); assert_eq!(f(&x), 1); }",
+    ),
+    "a list in itself": (
+        "java",
+        "class Main { public static void main(String[] a) { List x = new ArrayList(); x.add(x); assert f(x) == 1; } }",
+    ),
+    "a value that doubles": (
+        "cpp",
+        "int main() { auto x = {1}; " + "x = {x, x}; " * 40 + "assert(f(x) == 1); }",
+    ),
+    "a text that doubles": ("javascript", "let x = '1'; " + "x = x + x; " * 40 + "assert.equal(f(x), 1);"),
+    "a number that doubles": (
+        "go",
+        "func TestF(t *testing.T) { x := 2; " + "x = x * x; " * 40 + "assert.Equal(x, f(1)) }",
+    ),
+    "a value that is too deep": ("cpp", "int main() { auto x = {1}; " + "x = {x}; " * 2000 + "assert(f(x) == 1); }"),
+    "an object of C++ with a name like a class": ("cpp", "int main() { Solution S; assert(S.f(1) == 1); }"),
+    "a field of Java with a name like a class": (
+        "java",
+        "class Main { static Solution S = new Solution();"
+        " public static void main(String[] a) { assert S.f(1) == 1; } }",
+    ),
+    "a method of a value": (
+        "java",
+        'class Main { public static void main(String[] a) { String S = ""; assert S.size() == 0; assert f(1) == 1; } }',
+    ),
+    "a method of the test program": (
+        "cpp",
+        "struct Own { int f(int x) { return x; } }; int main() { assert(Own().f(1) == 1); assert(g(1) == 1); }",
     ),
     "a method in rust": ("rust", "fn main() { assert_eq!(Solution::new().f(1), 1); }"),
     "a loop of Go": ("go", "func TestF(t *testing.T) { for i := range x { if f(i) != i { t.Error() } } }"),
