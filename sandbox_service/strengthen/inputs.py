@@ -200,7 +200,7 @@ class _Making:
         return turns
 
     def _beside(self, slot: int, number: int) -> Sequence[tuple[int, str]]:
-        """What stands at other places of a line with a link, by place: something if the node is a root."""
+        """Tokens at other places of a line with a link, by place: some if the node is a root."""
         links = self._maker.facts.slots[slot].links
         return links.beside if links and links.root == number else ()
 
