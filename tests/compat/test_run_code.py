@@ -203,6 +203,7 @@ def test_assertions_of_java_are_on(service: Service) -> None:
 
 
 def test_usings_of_csharp_are_implicit(service: Service) -> None:
+    need("csharp")
     lines = ["class P { static void Main() {", "var n = new List<int> {1, 2}; Console.WriteLine(n.Sum()); } }"]
     for code in ("\n".join(lines), "#define X\nusing System; using System.Linq; class P { static void Main() { } }"):
         status, answer = patient.answered(service, "/run_code", QUICK | {"language": "csharp", "code": code})
