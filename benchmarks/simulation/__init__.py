@@ -9,7 +9,6 @@ the slots sleep as long as that takes. The tables have the cost of a submission 
 
     python -m benchmarks simulation                          1, 10, 100 and 1,000 workers of two slots: the table
     python -m benchmarks simulation --workers 100 --profile  which calls Redis spends its time on
-    python -m benchmarks simulation --awake                  the same while no processor sleeps (awake.py)
     python -m benchmarks simulation --memory                 what Redis keeps for a submission and for an answer
 
 CPU is each process's own. A submission is 1.5 kB of code, in a group of 8 or 16 that share a suite of ten tests, in a
@@ -22,7 +21,6 @@ The parent starts this command again for each process, and sends it requests as 
 
     scenario.py    the sizes and times of both sides
     slowlog.py     --profile
-    awake.py       --awake
     report.py      the tables
 """
 
@@ -30,13 +28,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import logging
 import resource
 
 from benchmarks.contenders.base import UnavailableError
 from benchmarks.simulation.api import be_api
-from benchmarks.simulation.awake import awake
 from benchmarks.simulation.growth import grow
 from benchmarks.simulation.memory import memory
 from benchmarks.simulation.scenario import RATE, SETTLE_SECONDS
@@ -58,8 +54,7 @@ def main(arguments: list[str]) -> int:
         if options.memory:
             memory(options)
         else:
-            with awake() if options.awake else contextlib.nullcontext():
-                grow(options)
+            grow(options)
     except UnavailableError as reason:
         print(f"cannot run: {reason}")
         return 2
@@ -75,7 +70,6 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--settle", type=float, default=SETTLE_SECONDS, help="to wait before measurements")
     parser.add_argument("--together", type=int, default=TO_A_PROCESS, help="workers in one process")
     parser.add_argument("--aof", action="store_true", help="Redis writes what it does to disk, once a second")
-    parser.add_argument("--awake", action="store_true", help="keep the processors from sleeping")
     parser.add_argument("--profile", action="store_true", help="which calls Redis spends its time on")
     parser.add_argument("--memory", action="store_true", help="what Redis keeps, and nothing else")
     parser.add_argument("--role", choices=["api", "workers"], help=argparse.SUPPRESS)

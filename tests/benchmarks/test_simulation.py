@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
 import sys
 
-import psutil
 import pytest
 
-from benchmarks.simulation.awake import awake
 from benchmarks.simulation.members import REPOSITORY
 
 SECONDS = 120
@@ -37,21 +34,6 @@ def test_two_workers_answer_everything_and_nothing_stays_behind() -> None:
     assert answered > 100
     assert (faults, refused) == (0, 0)
     assert _namespaces() <= namespaces
-
-
-def test_each_processor_has_a_loop_of_idle_priority_until_the_end() -> None:
-    before = _children()
-    with awake():
-        loops = _children() - before
-        assert {os.sched_getscheduler(each) for each in loops} == {os.SCHED_IDLE}
-        assert [os.sched_getaffinity(each) for each in sorted(loops)] == [
-            {each} for each in sorted(os.sched_getaffinity(0))
-        ]
-    assert not _children() & loops
-
-
-def _children() -> set[int]:
-    return {each.pid for each in psutil.Process().children()}
 
 
 def _namespaces() -> set[str]:
