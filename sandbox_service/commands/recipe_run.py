@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -50,6 +51,23 @@ def room_for(folder: Path) -> Iterator[None]:
         raise ConfigurationError(
             f"{folder}: {error.strerror}; make room and give the same command again, or name another folder by --output"
         ) from None
+
+
+@contextmanager
+def told_how_to_continue() -> Iterator[None]:
+    """Let SIGTERM interrupt a run as Ctrl-C does, and print how an interrupted run is continued.
+
+    Raises:
+        KeyboardInterrupt: The run was interrupted.
+    """
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    except KeyboardInterrupt:
+        print("proctor: interrupted; finished work is kept, and the same command continues the run", file=sys.stderr)
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from sandbox_service.commands.recipe_run import (
     opened_model,
     require_rows,
     room_for,
+    told_how_to_continue,
 )
 from sandbox_service.languages.judge_libraries import JudgeLibraries
 from sandbox_service.settings import Settings
@@ -43,7 +44,7 @@ def run(options: RecipeOptions, settings: Settings) -> int:
     made = changed(recipe.read(options.recipe), options)
     if options.is_fresh:
         (job.folder_of(made) / job.JOURNAL).unlink(missing_ok=True)
-    with room_for(job.folder_of(made)):
+    with room_for(job.folder_of(made)), told_how_to_continue():
         manifest = asyncio.run(_strengthen(made, settings))
     require_rows(manifest["problems"]["read"])
     _tell(made, manifest)

@@ -18,6 +18,7 @@ from sandbox_service.commands.recipe_run import (
     opened_model,
     require_rows,
     room_for,
+    told_how_to_continue,
 )
 from sandbox_service.settings import Settings
 from sandbox_service.validation import job, recipe
@@ -42,7 +43,7 @@ def run(options: RecipeOptions, settings: Settings) -> int:
     made = changed(recipe.read(options.recipe), options)
     if options.is_fresh:
         (made.folder / job.JOURNAL).unlink(missing_ok=True)
-    with room_for(made.folder):
+    with room_for(made.folder), told_how_to_continue():
         manifest = asyncio.run(_validate(made, settings))
     require_rows(manifest["problems"]["read"])
     _tell(made, manifest)

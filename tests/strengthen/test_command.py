@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from sandbox_service.formats.problem import Problem
 from sandbox_service.validation.output import plain
 from tests.conftest import Service, need_firejail
 from tests.markers import one_in
-from tests.validation.world import kill_after, letters, sums
+from tests.validation.world import kill_after, letters, stop_after, sums
 
 HALVES = "def halve(n, items):\n    return [each // n for each in items if each > 0]"
 RECIPE = 'name = "small"\n[[sources]]\npath = "problems.jsonl"\n[strengthen]\ninputs = 12\nmutants = 8\naudit = 1\n'
@@ -110,6 +111,16 @@ def test_killed_in_the_middle_it_goes_on_and_comes_to_the_same(count: int) -> No
     assert [key for key in before if after.count(key) != before.count(key)] == [], "what was judged is not judged again"
     assert cli.main(["strengthen", "recipe.toml", "--output", "whole", "--jobs", "2"]) == 0
     assert json.loads(Path("whole/manifest.json").read_text())["run"]["judged_now"] == 0
+
+
+@pytest.mark.parametrize("name", ["strengthen", "validate"])
+def test_sigterm_ends_it_with_a_message_that_says_how_to_continue(name: str) -> None:
+    need_firejail()
+    write(*(sums(id=f"p{n}") for n in range(40)))
+    arguments = [sys.executable, "-m", "sandbox_service.cli", name, "recipe.toml", "--output", "parts", "--jobs", "1"]
+    status, said = stop_after(arguments, Path("parts/journal.jsonl"), signal.SIGTERM, lines=3)
+    assert status == 130
+    assert said == "proctor: interrupted; finished work is kept, and the same command continues the run\n"
 
 
 @pytest.mark.parametrize(

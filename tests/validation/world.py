@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import time
 from collections import Counter
@@ -140,10 +141,20 @@ def enter(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def kill_after(command: list[str], journal: Path, *, lines: int) -> None:
     """Start a command and kill it as soon as its journal has so many lines."""
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
-        end = time.monotonic() + HANG_GUARD_SECONDS
-        while not journal.exists() or journal.read_bytes().count(b"\n") < lines:
-            assert time.monotonic() < end
-            assert process.poll() is None
-            time.sleep(0.01)
-        process.kill()
+    assert stop_after(command, journal, signal.SIGKILL, lines=lines)[0] == -signal.SIGKILL
+
+
+def stop_after(command: list[str], journal: Path, sent: signal.Signals, *, lines: int) -> tuple[int, str]:
+    """Start a command, send it a signal as soon as its journal has so many lines, return its status and its stderr."""
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            end = time.monotonic() + HANG_GUARD_SECONDS
+            while not journal.exists() or journal.read_bytes().count(b"\n") < lines:
+                assert time.monotonic() < end
+                assert process.poll() is None
+                time.sleep(0.01)
+            process.send_signal(sent)
+            _, said = process.communicate(timeout=HANG_GUARD_SECONDS)
+        finally:
+            process.kill()
+    return process.returncode, said
