@@ -68,6 +68,8 @@ while True:
         if _name in {classes!r}:
             _objects.append(_value)
             _value = str(len(_objects) - 1)
+        elif hasattr(_value, "__next__"):  # a generator cannot be sent
+            _value = iter([*_value])
         _said = True, _value
     except Exception as _error:
         _said = False, (type(_error).__name__, str(_error))

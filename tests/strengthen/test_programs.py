@@ -378,6 +378,23 @@ def test_a_reference_is_asked_by_name_with_the_usual_imports() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def even(items):\n    for each in items:\n        if not each % 2:\n            yield each",
+        "def even(items):\n    return {each: 1 for each in items if not each % 2}.keys()",
+        "from collections import deque\ndef even(items):\n    return deque(each for each in items if not each % 2)",
+        "def even(items):\n    return filter(lambda each: not each % 2, items)",
+    ],
+)
+def test_results_that_the_judge_reads_as_lists_make_tests(code: str) -> None:
+    subject = subject_of(sums(tests=[{"type": "call", "function": "even", "args": [[1, 2, 4]], "output": [2, 4]}]))
+    assert isinstance(subject, CallSubject)
+    said = output(subject.asking(Program("reference", "r", code)).code, "[[8, 3, 6]]")
+    made = subject.test(Made("[[8, 3, 6]]", ""), said)
+    assert made == CallTest(function="even", args=[[8, 3, 6]], output=[8, 6])
+
+
 @pytest.mark.parametrize("entry_point", [None, "half"])
 def test_an_audit_program_has_its_calls_as_data(entry_point: str | None) -> None:
     code = (

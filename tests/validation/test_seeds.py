@@ -60,6 +60,7 @@ def unstable() -> dict[str, bool]:
     asked = {
         "call": (call(by_chance), BY_CHANCE),
         "sound call": (call(sorted(WORDS)), SORTED),
+        "generator": (call(by_chance), "def f(words):\n    yield from set(words)\n"),
         "program": (program(by_chance), BY_CHANCE),
         "entry point": (program(by_chance, entry_point="f"), BY_CHANCE),
         "method": (program(by_chance, entry_point="Solution().f", prelude="@leetcode"), METHOD),
@@ -94,7 +95,9 @@ def _printed(code: str) -> list[Any]:
     return list(eval(said))
 
 
-@pytest.mark.parametrize("name", ["call", "program", "exception", "entry point", "method", "object", "stdin", "random"])
+@pytest.mark.parametrize(
+    "name", ["call", "generator", "program", "exception", "entry point", "method", "object", "stdin", "random"]
+)
 def test_what_hangs_on_chance_is_found(unstable: dict[str, bool], name: str) -> None:
     assert unstable[name]
 
