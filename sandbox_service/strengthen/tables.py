@@ -1,7 +1,8 @@
 """Makes tables: programs that know the answers of given tests and nothing else.
 
 A table answers a test that it knows, and says the most frequent answer to any other. Tables of stdin tests are Python
-programs that read stdin; tables of calls define the function.
+programs that read stdin; tables of calls define the function. Where all inputs are empty there is no table: to know the
+answer is to solve the problem.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ def of_inputs(known: Sequence[tuple[str, str]]) -> list[Table]:
     Args:
         known: Inputs and answers of the given tests.
     """
-    return [Table(name, _program(part)) for name, part in _parts(known)]
+    has_inputs = any(given.split() for given, _ in known)
+    return [Table(name, _program(part)) for name, part in _parts(known)] if has_inputs else []
 
 
 def of_calls(function: str, calls: Sequence[GivenCall]) -> list[Table]:
@@ -38,7 +40,8 @@ def of_calls(function: str, calls: Sequence[GivenCall]) -> list[Table]:
         calls: The given calls with their results.
     """
     known = [(repr(list(each.args)), repr(each.result)) for each in calls]
-    return [Table(name, _function(function, part)) for name, part in _parts(known)]
+    has_arguments = any(each.args for each in calls)
+    return [Table(name, _function(function, part)) for name, part in _parts(known)] if has_arguments else []
 
 
 def _parts(known: Sequence[tuple[str, str]]) -> list[tuple[str, list[tuple[str, str]]]]:

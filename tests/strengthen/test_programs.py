@@ -95,6 +95,11 @@ def test_tables_know_the_given_tests_and_nothing_else() -> None:
     assert output(found["a table of the first test"], "4 5").strip() == "3"
 
 
+def test_the_answer_to_the_only_input_is_no_table() -> None:
+    assert tables.of_inputs([("", "Hello World!"), ("\n", "Hello World!")]) == []
+    assert tables.of_calls("hello", [GivenCall((), "Hello World!")]) == []
+
+
 def test_tables_of_calls_define_the_function() -> None:
     calls = [GivenCall((1, [2]), (3, 4)), GivenCall((2, []), (0, 0))]
     for function in ("f", "Solution.f"):
