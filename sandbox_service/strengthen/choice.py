@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from sandbox_service.schema import StdinTest, TestCase
@@ -31,6 +31,7 @@ class Choice:
         known: The same for mutants that the given tests refuse, where audit tests are wanted. A program that knows the
             given tests may be one of them otherwise.
         candidates: Valid tests.
+        scouts: The candidates that each scout fails.
         chosen: Places of the candidates that are added.
         audit: Places of the candidates that are added as audit tests.
     """
@@ -40,6 +41,7 @@ class Choice:
     fails: dict[int, set[int]]
     candidates: list[Candidate]
     known: dict[int, set[int]] = field(default_factory=dict)
+    scouts: Sequence[Set[int]] = ()
     chosen: list[int] = field(default_factory=list)
     audit: list[int] = field(default_factory=list)
 
@@ -58,7 +60,8 @@ def chosen(found: Choice, recipe: Recipe, without: Sequence[int] = ()) -> Choice
     said = [each.answer for each in candidates]
     fails = {place: tests for place, tests in found.fails.items() if place not in without}
     least = min(wanted.least_tests, wanted.tests)
-    first = cover.choose(fails, sizes, wanted.tests, wanted.depth)
+    of_scouts = {~place: tests for place, tests in enumerate(found.scouts)}
+    first = cover.choose({**fails, **of_scouts}, sizes, wanted.tests, wanted.depth)
     first += [each for each in extremes(candidates) if each not in first][: max(least - len(first), 0)]
     added = cover.filled(first, groups, said, least)
     others = {place: tests - set(added) for place, tests in {**found.known, **fails}.items() if place not in without}
