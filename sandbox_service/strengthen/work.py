@@ -252,8 +252,7 @@ async def fails_of(
     fails = await _failed(runner, programs, passed, answered, limits)
     refused = [place for place, each in enumerate(programs) if each.kind == "mutant" and place not in fails]
     known = await _failed(runner, programs, refused, answered, limits) if recipe.strengthen.audit else {}
-    tests = [each.test for each in answered.candidates]
-    scouted = await scouts.failures(runner, further, tests, answered.slowest_seconds)
+    scouted = await scouts.failures(runner, further, answered.candidates)
     return Choice(list(programs), passed, fails, answered.candidates, known, scouted)
 
 

@@ -178,6 +178,7 @@ async def _round(
             every.append(Candidate(test, each, output or ""))
     tests = [each.test for each in every]
     own = await runner.run(right, tests, half, to_the_end=True)
+    every = [replace(each, seconds=max(row.seconds[at] for row in own)) for at, each in enumerate(every)]
     python = [place for place, each in enumerate(right) if each.language == "python"]
     again = await answers.seeded(runner, [right[place] for place in python], tests, half, 1)
     accepted = [{at for at, verdict in enumerate(row.verdicts) if verdict == Verdict.AC} for row in own]

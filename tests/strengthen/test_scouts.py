@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sandbox_service.schema import Grade, StdinTest, TestResult, Verdict
 from sandbox_service.strengthen import answers, choice, scouts, wrong_programs
@@ -21,7 +22,10 @@ if a < b and a > 3 or b == 7:
 else:
     print(b + a)
 """
-TESTS = [StdinTest(input=f"{n} 0\n", output=str(n)) for n in range(40)]
+TEXTS = [f"{n} 0\n" for n in range(40)]
+CANDIDATES = [
+    answers.Candidate(StdinTest(input=text, output=text[:-2]), Made(text, "seen"), text[:-2]) for text in TEXTS
+]
 
 
 class SlowOn(ExecutingJudge):
@@ -41,8 +45,8 @@ class SlowOn(ExecutingJudge):
         return test.model_copy(update={"verdict": Verdict.TLE}) if is_slow else test
 
 
-def failures(code: str, judge: ExecutingJudge) -> list[set[int]]:
-    found = scouts.failures(Runner(sums(), judge, Memory()), [Program("scout", "s", code)], TESTS, 0.001)
+def failures(code: str, judge: ExecutingJudge, candidates: Sequence[answers.Candidate] = CANDIDATES) -> list[set[int]]:
+    found = scouts.failures(Runner(sums(), judge, Memory()), [Program("scout", "s", code)], candidates)
     return [set(each) for each in asyncio.run(found)]
 
 
@@ -72,6 +76,20 @@ def test_a_run_out_of_time_is_no_failure_and_the_last_one() -> None:
     assert failures(program("a in (2, 20)"), SlowOn(["20 0\n"])) == [{2}]
     assert failures(program("a in (2, 39)"), SlowOn(["20 0\n"])) == [{2}]
     assert failures(program("a in (2, 39)"), SlowOn([])) == [{2, 39}]
+
+
+def test_scouts_run_on_no_slow_tests_and_stop_when_their_time_is_used() -> None:
+    slow = [replace(each, seconds=1.0 if each.made.text == "33 0\n" else 0.01) for each in CANDIDATES]
+    assert failures(program("a in (33, 34)"), ExecutingJudge(), slow) == [{34}]
+    judge = ExecutingJudge(seconds=scouts.BUDGET_SECONDS / scouts.CHUNK)
+    assert failures(program("a in (2, 33)"), judge) == [{2}]
+
+
+def test_of_many_scouts_those_of_all_references_run() -> None:
+    many = [Program("scout", str(n), program(f"a == {n // 3 + 11}")) for n in range(3 * len(TEXTS[11:]))]
+    found = asyncio.run(scouts.failures(Runner(sums(), ExecutingJudge(), Memory()), many, CANDIDATES))
+    assert set().union(*found) == set(range(11, 40))
+    assert len(found) <= scouts.MOST_PASSED
 
 
 def test_scouts_choose_tests_and_are_not_counted() -> None:
