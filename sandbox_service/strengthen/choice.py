@@ -61,18 +61,31 @@ def chosen(found: Choice, recipe: Recipe, without: Sequence[int] = ()) -> Choice
     fails = {place: tests for place, tests in found.fails.items() if place not in without}
     least = min(wanted.least_tests, wanted.tests)
     of_scouts = {~place: tests for place, tests in enumerate(found.scouts)}
-    first = cover.choose({**fails, **of_scouts}, sizes, wanted.tests, wanted.depth)
-    first += [each for each in extremes(candidates) if each not in first][: max(least - len(first), 0)]
+    first = _first({**fails, **of_scouts}, sizes, recipe, extremes(candidates))
     added = cover.filled(first, groups, said, least)
+    enough = min(least, len(candidates) - wanted.audit)  # some are left for audit tests
+    added += _shortest(sizes, set(range(len(candidates))) - set(added))[: max(enough - len(added), 0)]
     others = {place: tests - set(added) for place, tests in {**found.known, **fails}.items() if place not in without}
     slow = _slow(candidates)
     others = {place: _fast(tests, slow) for place, tests in others.items()}
     every = [*added, *cover.choose(others, sizes, wanted.audit, min(wanted.depth, AUDIT_DEPTH))]
     every = cover.filled(every, groups, said, len(added) + wanted.audit, without=slow.keys())
     left = set(range(len(candidates))) - set(every) - slow.keys()
-    others_by_size = sorted(left, key=lambda place: (sizes[place], place))
-    every += others_by_size[: len(added) + wanted.audit - len(every)]
+    every += _shortest(sizes, left)[: len(added) + wanted.audit - len(every)]
     return replace(found, chosen=added, audit=every[len(added) :])
+
+
+def _first(fails: Mapping[int, Set[int]], sizes: Sequence[int], recipe: Recipe, ends: Sequence[int]) -> list[int]:
+    """Return the tests that refuse most programs, and the extremes, where each program can be refused beside them."""
+    wanted = recipe.strengthen
+    needed = len(cover.choose(fails, sizes, wanted.tests, 1))
+    found = cover.choose(fails, sizes, max(needed, wanted.tests - len(ends)), wanted.depth)
+    least = min(wanted.least_tests, wanted.tests)
+    return found + [each for each in ends if each not in found][: max(least - len(found), 0)]
+
+
+def _shortest(sizes: Sequence[int], places: Set[int]) -> list[int]:
+    return sorted(places, key=lambda place: (sizes[place], place))
 
 
 def _slow(candidates: Sequence[Candidate]) -> dict[int, float]:
