@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from sandbox_service.schema import StdinTest, TestCase
@@ -31,6 +31,7 @@ class Choice:
         known: The same for mutants that the given tests refuse, where audit tests are wanted. A program that knows the
             given tests may be one of them otherwise.
         candidates: Valid tests.
+        scouts: The candidates that each scout fails.
         chosen: Places of the candidates that are added.
         audit: Places of the candidates that are added as audit tests.
     """
@@ -40,6 +41,7 @@ class Choice:
     fails: dict[int, set[int]]
     candidates: list[Candidate]
     known: dict[int, set[int]] = field(default_factory=dict)
+    scouts: Sequence[Set[int]] = ()
     chosen: list[int] = field(default_factory=list)
     audit: list[int] = field(default_factory=list)
 
@@ -58,18 +60,32 @@ def chosen(found: Choice, recipe: Recipe, without: Sequence[int] = ()) -> Choice
     said = [each.answer for each in candidates]
     fails = {place: tests for place, tests in found.fails.items() if place not in without}
     least = min(wanted.least_tests, wanted.tests)
-    first = cover.choose(fails, sizes, wanted.tests, wanted.depth)
-    first += [each for each in extremes(candidates) if each not in first][: max(least - len(first), 0)]
+    of_scouts = {~place: tests for place, tests in enumerate(found.scouts)}
+    first = _first({**fails, **of_scouts}, sizes, recipe, extremes(candidates))
     added = cover.filled(first, groups, said, least)
+    enough = min(least, len(candidates) - wanted.audit)  # some are left for audit tests
+    added += _shortest(sizes, set(range(len(candidates))) - set(added))[: max(enough - len(added), 0)]
     others = {place: tests - set(added) for place, tests in {**found.known, **fails}.items() if place not in without}
     slow = _slow(candidates)
     others = {place: _fast(tests, slow) for place, tests in others.items()}
     every = [*added, *cover.choose(others, sizes, wanted.audit, min(wanted.depth, AUDIT_DEPTH))]
     every = cover.filled(every, groups, said, len(added) + wanted.audit, without=slow.keys())
     left = set(range(len(candidates))) - set(every) - slow.keys()
-    others_by_size = sorted(left, key=lambda place: (sizes[place], place))
-    every += others_by_size[: len(added) + wanted.audit - len(every)]
+    every += _shortest(sizes, left)[: len(added) + wanted.audit - len(every)]
     return replace(found, chosen=added, audit=every[len(added) :])
+
+
+def _first(fails: Mapping[int, Set[int]], sizes: Sequence[int], recipe: Recipe, ends: Sequence[int]) -> list[int]:
+    """Return the tests that refuse most programs, and the extremes, where each program can be refused beside them."""
+    wanted = recipe.strengthen
+    needed = len(cover.choose(fails, sizes, wanted.tests, 1))
+    found = cover.choose(fails, sizes, max(needed, wanted.tests - len(ends)), wanted.depth)
+    least = min(wanted.least_tests, wanted.tests)
+    return found + [each for each in ends if each not in found][: max(least - len(found), 0)]
+
+
+def _shortest(sizes: Sequence[int], places: Set[int]) -> list[int]:
+    return sorted(places, key=lambda place: (sizes[place], place))
 
 
 def _slow(candidates: Sequence[Candidate]) -> dict[int, float]:

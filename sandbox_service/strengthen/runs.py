@@ -17,7 +17,7 @@ from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Checker, Limits, TestCase, TestResult, Verdict
 from sandbox_service.validation.judge import Judge, is_fault
 
-Kind = Literal["reference", "wrong", "mutant", "table", "generator", "validator"]
+Kind = Literal["reference", "wrong", "mutant", "scout", "table", "generator", "validator"]
 OUTPUT_BYTES = 64 << 10  # an answer that is longer makes no test
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from sandbox_service.errors import BadRequestError
 from sandbox_service.formats.problem import Problem, Solution
 from sandbox_service.schema import Limits, Verdict
-from sandbox_service.strengthen import answers, generators, merging, tiers
+from sandbox_service.strengthen import answers, generators, merging, scouts, tiers
 from sandbox_service.strengthen.answers import EXCERPT, Answered, Candidate
 from sandbox_service.strengthen.choice import Choice, chosen
 from sandbox_service.strengthen.constants import constants_of
@@ -22,7 +22,7 @@ from sandbox_service.strengthen.runs import Program, Runner
 from sandbox_service.strengthen.subjects import Subject, subject_of
 from sandbox_service.strengthen.tiers import Made, Wanted
 from sandbox_service.strengthen.validators import Validator, accepted, refused_tiers, sound_validators
-from sandbox_service.strengthen.wrong_programs import known_wrong, mutants_of, tables_of
+from sandbox_service.strengthen.wrong_programs import known_wrong, mutants_of, scouts_of, tables_of
 from sandbox_service.validation.evidence import STEP_SECONDS, can_be_run
 from sandbox_service.validation.recipe import Recipe
 from sandbox_service.validation.sampler import Sampler
@@ -88,7 +88,8 @@ async def _strengthened(runner: Runner, recipe: Recipe, subject: Subject, sample
     if not answered.candidates:
         return _unchanged(_why_no_input(subject))
     programs = [*known_wrong(wrong), *tables_of(subject), *mutants_of(problem, references, recipe.strengthen.mutants)]
-    found = await fails_of(runner, recipe, programs, answered)
+    further = scouts_of(problem, references, recipe.strengthen.mutants)
+    found = await fails_of(runner, recipe, programs, answered, further)
     choice = chosen(found, recipe)
     candidates = choice.candidates
     scored = await merging.scored_tests(runner, subject, [candidates[place] for place in choice.chosen], references)
@@ -224,7 +225,9 @@ def rare_of(candidates: Sequence[Candidate]) -> tuple[str, ...]:
     return tuple(each.made.text for each in sorted(short, key=lambda each: answers[each.answer])[:MOST_RARE])
 
 
-async def fails_of(runner: Runner, recipe: Recipe, programs: Sequence[Program], answered: Answered) -> Choice:
+async def fails_of(
+    runner: Runner, recipe: Recipe, programs: Sequence[Program], answered: Answered, further: Sequence[Program] = ()
+) -> Choice:
     """Return the wrong programs that pass the given tests, and the candidates that each of them fails.
 
     Mutants that do not compile are left out.
@@ -234,6 +237,7 @@ async def fails_of(runner: Runner, recipe: Recipe, programs: Sequence[Program], 
         recipe: Has the least limit of mutants.
         programs: Wrong programs.
         answered: The valid tests.
+        further: Scouts.
 
     Raises:
         BadRequestError: The problem is refused.
@@ -248,7 +252,8 @@ async def fails_of(runner: Runner, recipe: Recipe, programs: Sequence[Program], 
     fails = await _failed(runner, programs, passed, answered, limits)
     refused = [place for place, each in enumerate(programs) if each.kind == "mutant" and place not in fails]
     known = await _failed(runner, programs, refused, answered, limits) if recipe.strengthen.audit else {}
-    return Choice(list(programs), passed, fails, answered.candidates, known)
+    scouted = await scouts.failures(runner, further, answered.candidates)
+    return Choice(list(programs), passed, fails, answered.candidates, known, scouted)
 
 
 async def _failed(

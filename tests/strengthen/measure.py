@@ -102,9 +102,10 @@ async def measure(
     programs = [Program("wrong", each.name, each.code, each.language) for each in wrong]
     programs += [Program("table", each.name, each.code) for each in subject.tables()]
     programs += wrong_programs.mutants_of(small, right, recipe.strengthen.mutants)
+    scouts = wrong_programs.scouts_of(small, right, recipe.strengthen.mutants)
     candidates, accepts = await _candidates(runner, subject, right, recipe)
     answered = Answered(candidates, accepts.slowest, [])
-    found = await work.fails_of(runner, recipe, programs, answered)
+    found = await work.fails_of(runner, recipe, programs, answered, scouts)
     counts, tests = _counted(found, right, accepts, recipe)
     return Found(
         problem.id, counts, tests, len(small.tests or []), len(candidates), subject.form, runner.cost.cpu_seconds
@@ -177,6 +178,7 @@ async def _round(
             every.append(Candidate(test, each, output or ""))
     tests = [each.test for each in every]
     own = await runner.run(right, tests, half, to_the_end=True)
+    every = [replace(each, seconds=max(row.seconds[at] for row in own)) for at, each in enumerate(every)]
     python = [place for place, each in enumerate(right) if each.language == "python"]
     again = await answers.seeded(runner, [right[place] for place in python], tests, half, 1)
     accepted = [{at for at, verdict in enumerate(row.verdicts) if verdict == Verdict.AC} for row in own]
@@ -249,7 +251,8 @@ def _only(found: choice.Choice, fails: dict[int, set[int]], kept: list[int]) -> 
     """The choice with the kept candidates only."""
     at = {old: new for new, old in enumerate(kept)}
     moved = {place: {at[each] for each in failed} for place, failed in fails.items()}
-    return replace(found, fails=moved, candidates=[found.candidates[place] for place in kept])
+    scouts = [{at[each] for each in failed if each in at} for failed in found.scouts]
+    return replace(found, fails=moved, scouts=scouts, candidates=[found.candidates[place] for place in kept])
 
 
 def ranks(values: Sequence[float]) -> list[float]:

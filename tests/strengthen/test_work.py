@@ -142,6 +142,35 @@ def test_the_cover_takes_few_and_short_tests() -> None:
     assert cover.filled([0], ["a", "a", "b", "c"], ["x", "y", "x", "z"], 3) == [0, 3, 2]
 
 
+def test_a_rarely_told_program_is_refused_again_before_others() -> None:
+    often = {program: {0, 1, 2, 3} for program in range(4)}
+    fails = {**often, 4: {4, 5}}
+    assert cover.choose(fails, [1] * 6, 6, 8) == [0, 4, 1, 5, 2, 3]
+    assert cover.choose(fails, [1] * 6, 6, 1) == [0, 4]
+
+
+def test_there_is_room_for_extremes_where_each_program_is_refused() -> None:
+    texts = [f"{at}\n" for at in range(10, 18)] + ["1\n", "99\n", "5 5 5\n"]
+    made = [Made(each, "seen") for each in texts]
+    candidates = [answers.Candidate(StdinTest(input=each.text, output="1"), each, "1") for each in made]
+    mutant = [Program("mutant", "m", "")] * 8
+    one = choice.Choice(mutant[:1], [0], {0: set(range(8))}, candidates)
+    assert choice.chosen(one, recipe(tests=5, least_tests=5)).chosen == [0, 1, 8, 9, 10]
+    each = choice.Choice(mutant, list(range(8)), {at: {at} for at in range(8)}, candidates)
+    assert choice.chosen(each, recipe(tests=9, least_tests=9)).chosen == [*range(8), 8]
+
+
+def test_as_many_tests_are_added_as_are_wanted() -> None:
+    made = [Made("7" * (9 - at) + "\n", "seen") for at in range(9)]
+    candidates = [answers.Candidate(StdinTest(input=each.text, output="1"), each, "1") for each in made]
+    found = choice.Choice([], [], {}, candidates)
+    ends = choice.extremes(candidates)
+    assert ends == [8, 0]
+    assert choice.chosen(found, recipe(tests=6, least_tests=5)).chosen == [8, 0, 7, 6, 5]
+    some = choice.chosen(found, recipe(tests=9, least_tests=9, audit=3))
+    assert (len(some.chosen), len(some.audit)) == (6, 3)
+
+
 def test_shares_have_an_interval() -> None:
     low, high = Share(9, 10).interval  # Wilson's, as in tables
     assert (round(low, 3), round(high, 3)) == (0.596, 0.982)
