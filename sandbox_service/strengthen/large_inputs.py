@@ -15,19 +15,29 @@ from sandbox_service.strengthen.facts import Facts, numbers_of
 from sandbox_service.strengthen.form import MOST_REPEATS, Form, Item, Length, Line, Repeat, lines_in
 from sandbox_service.strengthen.inputs import FREE_LENGTH, Maker, UnmadeError
 from sandbox_service.strengthen.plans import Plan
-from sandbox_service.strengthen.ranges import NUMBER, Range
+from sandbox_service.strengthen.ranges import NUMBER, Range, number_in
 from sandbox_service.strengthen.tiers import LARGE, Made
 from sandbox_service.validation.notation import plain
 
 OF_LISTS = ("wide", "ends", "descending", "equal", "prime", "ascending")
 OF_TREES = ("wide", "ends", "equal", "ascending")  # a random one, a path, a star, and a path from 1 to n
 OF_LINES = ("wide", "prime", "equal")  # where no pattern goes beyond a line
+OF_WORDS = ("wide", "equal", "edges", "alternating")  # of them edges are the same from both ends
 OF_NUMBERS = ("prime", "high", "wide")  # of inputs without a length
 MOST_FOCUSED = 2  # lengths that are great alone
 LEAST_LENGTH = 1000  # inputs of shorter lists are not large: other tiers have them
 LEAST_NUMBER = 10**6  # … nor are numbers below
 # a bound of a product of sizes, which large sizes break together
 _PRODUCT = re.compile(rf"\b[a-z]\s*(?:[·⋅×*∙]|\\cdot|\\times)\s*[a-z]\s*(?:≤|<=|<|\\le)\s*{NUMBER}", re.IGNORECASE)
+_LESS = r"(?:≤|<=|<|\\leq?)"
+# bounds of the length of a word: `1 ≤ |s| ≤ 10^5`, `its length does not exceed 1000`, `at most 100 letters`
+_WORD_LENGTHS = (
+    re.compile(rf"{_LESS}\s*(?:\|[^|\n]{{1,6}}\|\s*,?\s*)+\s*{_LESS}\s*({NUMBER})"),
+    re.compile(
+        rf"\blengths?\b[^.;\n]{{0,40}}?(?:exceeds?|at most|up to|(?:more|greater|longer) than|{_LESS})\s*({NUMBER})"
+    ),
+    re.compile(rf"\b(?:at most|up to|more than)\s*({NUMBER})\s*(?:\w+\s){{0,3}}(?:letters|characters|symbols)"),
+)
 
 Ranges = dict[int, Range]
 
@@ -85,8 +95,9 @@ class LargeInputs:
     def _patterns(self) -> Sequence[str]:
         if self.facts.has_trees:
             return OF_TREES
-        has_words = any(each.kind == "word" for each in self.facts.slots.values())
-        return OF_LISTS if has_words or any(line.rest for line in lines_in(self.form.items)) else OF_LINES
+        if any(line.rest for line in lines_in(self.form.items)):
+            return OF_LISTS
+        return OF_WORDS if any(each.kind == "word" for each in self.facts.slots.values()) else OF_LINES
 
     def made(self, plan: LargePlan, most_bytes: int, shrunk: int) -> Made | None:
         """Return the input of a plan, or None if there is none that is large.
@@ -109,8 +120,10 @@ class LargeInputs:
         return None
 
     def _is_large(self, text: str) -> bool:
-        """Return whether a length is great, or a table has many tokens."""
-        return not self._lengths or len(text.split()) >= LEAST_LENGTH or self._greatest_length(text) >= LEAST_LENGTH
+        """Return whether a length is great, or that of a word, or a table has many tokens."""
+        tokens = text.split()
+        is_long = len(tokens) >= LEAST_LENGTH or max(map(len, tokens), default=0) >= LEAST_LENGTH
+        return not self._lengths or is_long or self._greatest_length(text) >= LEAST_LENGTH
 
     def _greatest_length(self, text: str) -> int:
         numbers = numbers_of(self.form, text)
@@ -190,6 +203,23 @@ class LargeInputs:
         if facts.permutation and facts.at_most is None:
             return 1 + len(str(max(greatest.values())))
         return 2 + len(str(max(abs(ranges[slot].low), abs(ranges[slot].high)))) + facts.decimals - (facts.low >= 0)
+
+
+def with_lengths_of_words(ranges: Ranges, facts: Facts, statement: str) -> Ranges:
+    """Return the ranges, with words of free lengths as long as the statement allows.
+
+    Args:
+        ranges: Of numbers, and of the lengths of words that were seen.
+        facts: Of the given inputs.
+        statement: Text of the problem. Of several bounds the least one counts.
+    """
+    text = plain(statement)
+    found = [number_in(each[1]) for rule in _WORD_LENGTHS for each in rule.finditer(text)]
+    most = min((each for each in found if each is not None), default=0)
+    words = [slot for slot, each in facts.slots.items() if each.kind == "word" and each.length_of is None]
+    return ranges | {
+        slot: Range(ranges[slot].low, most, is_stated=True) for slot in words if most > ranges[slot].high > 1
+    }
 
 
 def _count(length: Length | None, greatest: Mapping[int, int]) -> int:

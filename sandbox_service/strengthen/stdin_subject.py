@@ -15,7 +15,7 @@ from sandbox_service.strengthen.facts import facts_of, numbers_of, of_given_word
 from sandbox_service.strengthen.form import Form, Length, Line, Repeat, lines_in, trimmed
 from sandbox_service.strengthen.inference import form_of
 from sandbox_service.strengthen.inputs import Maker, UnmadeError
-from sandbox_service.strengthen.large_inputs import LargeInputs
+from sandbox_service.strengthen.large_inputs import LargeInputs, with_lengths_of_words
 from sandbox_service.strengthen.plans import plan_of
 from sandbox_service.strengthen.ranges import Range, ranges_of
 from sandbox_service.strengthen.runs import Program
@@ -103,6 +103,7 @@ class StdinSubject:
         facts, statement = facts_of(self._form, self._inputs), text_of(self._problem)
         is_wide = self._may_be_wide(wanted)
         ranges, wider = (ranges_of(self._form, facts, statement, is_wide=each) for each in (False, is_wide))
+        ranges = with_lengths_of_words(ranges, facts, statement)
         makes = LargeInputs(self._form, facts, ranges, wider, is_wide, statement, self._problem.id)
         plans = [each for each in makes.plans() if names is None or each.name in names]
         found = [makes.made(each, wanted.most_bytes, shrunk) for each in plans]

@@ -269,7 +269,8 @@ async def fails_of(runner: Runner, recipe: Recipe, programs: Sequence[Program], 
     fails = await _failed(runner, programs, passed, usual, limits)
     refused = [place for place, each in enumerate(programs) if each.kind == "mutant" and place not in fails]
     known = await _failed(runner, programs, refused, usual, limits) if recipe.strengthen.audit else {}
-    few = [place for place, failed in fails.items() if len(failed) < recipe.strengthen.depth]
+    depth = recipe.strengthen.depth
+    few = [place for place, failed in fails.items() if len(failed) < (1 if programs[place].kind == "mutant" else depth)]
     for places, within in _within_limits(runner, recipe, programs, few, answered):
         for place, failed in (await _slow_on(runner, programs, places, answered, within)).items():
             fails[place] |= failed

@@ -10,7 +10,7 @@ import pytest
 
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Grade, StdinTest, Verdict
-from sandbox_service.strengthen import choice, large_tests, mutants, work
+from sandbox_service.strengthen import choice, large_tests, work
 from sandbox_service.strengthen.answers import Answered, Candidate
 from sandbox_service.strengthen.choice import Choice
 from sandbox_service.strengthen.patterns import LISTS, arranged
@@ -103,6 +103,24 @@ def test_a_tree_is_a_path_and_a_star_and_a_random_one() -> None:
     assert degrees["ends"] == degrees["ascending"] == 2
     assert degrees["equal"] == 2999
     assert 2 < degrees["wide"] < 100
+
+
+@pytest.mark.parametrize(
+    "bound",
+    ["1 ≤ |s| ≤ 5000", "1 ≤ |s|, |t| ≤ 5000", "Its length does not exceed 5000", "at most 5000 lowercase letters"],
+)
+def test_words_are_as_long_as_the_statement_allows(bound: str) -> None:
+    found = large(["abcab\n", "zzyx\n", "hello\n"], f"A string s. {bound}.")
+    assert {name: len(each.strip()) for name, each in found.items()} == dict.fromkeys(
+        ("wide", "equal", "edges", "alternating"), 5000
+    )
+    assert len(set(found["equal"].strip())) == 1
+    assert found["edges"].strip() == found["edges"].strip()[::-1]
+
+
+def test_words_are_no_longer_than_seen_or_than_the_least_of_several_bounds() -> None:
+    assert large(["abcab\n", "zzyx\n"], "A string.") == {}
+    assert large(["abcab\n", "zzyx\n"], "1 ≤ |s| ≤ 5000, or 1 ≤ |s| ≤ 100 for half of the points.") == {}
 
 
 def test_numbers_without_a_length_are_great_and_prime() -> None:
