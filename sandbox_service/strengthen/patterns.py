@@ -35,8 +35,8 @@ def arranged(numbers: list[int], pattern: str, chance: random.Random) -> list[in
         return numbers
     if pattern in ("descending", "high"):
         return numbers[::-1]
-    if pattern == "ends":
-        return _with_ends_exchanged(numbers)
+    if pattern == "ridge":
+        return _ridge(numbers)
     if pattern in ("narrow", "odd one") and len(numbers) > 1:  # one exchange from sorted
         first, second = chance.sample(range(len(numbers)), 2)
         numbers[first], numbers[second] = numbers[second], numbers[first]
@@ -58,8 +58,8 @@ def distinct_numbers(allowed: Range, length: int, pattern: str, chance: random.R
     found = chance.sample(range(allowed.low, max(high, allowed.low + length - 1) + 1), length)
     if pattern in ("ascending", "equal"):
         return sorted(found)
-    if pattern == "ends":
-        return _with_ends_exchanged(sorted(found))
+    if pattern == "ridge":
+        return _ridge(sorted(found))
     return sorted(found, reverse=True) if pattern == "descending" else found
 
 
@@ -95,11 +95,12 @@ def _odd_one(low: int, high: int, length: int, chance: random.Random) -> list[in
     return found
 
 
-def _with_ends_exchanged(numbers: list[int]) -> list[int]:
-    """Ascending numbers, but the greatest is the first and the least the last: each has to pass all others."""
-    if len(numbers) > 1:
-        numbers[0], numbers[-1] = numbers[-1], numbers[0]
-    return numbers
+def _ridge(numbers: list[int]) -> list[int]:
+    """Return sorted numbers so that the greatest is the first, half of the others ascend, and then half descend.
+
+    Some slow programs are fast on ascending numbers, others on descending or on random ones.
+    """
+    return [*numbers[-1:], *numbers[:-1:2], *numbers[1:-1:2][::-1]]
 
 
 def _primes(low: int, high: int, length: int, chance: random.Random) -> list[int]:
@@ -129,6 +130,6 @@ LISTS: dict[str, Callable[[int, int, int, random.Random], list[int]]] = {
     "odd one": _odd_one,
     "lower half": lambda low, high, length, chance: _wide(low, (low + high) // 2, length, chance),
     "special": _special,
-    "ends": lambda *given: _with_ends_exchanged(sorted(_wide(*given))),
+    "ridge": lambda *given: _ridge(sorted(_wide(*given))),
     "prime": _primes,
 }

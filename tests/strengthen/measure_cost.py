@@ -83,7 +83,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=10_000)
     parser.add_argument("--inputs", type=int, default=32)
     parser.add_argument("--mutants", type=int, default=16)
-    parser.add_argument("--large-tests", type=int, default=2)
+    parser.add_argument("--large-tests", type=int, default=1)
     asyncio.run(_main(parser.parse_args()))
 
 

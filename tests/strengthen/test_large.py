@@ -13,7 +13,8 @@ from sandbox_service.schema import Grade, StdinTest, Verdict
 from sandbox_service.strengthen import choice, large_tests, work
 from sandbox_service.strengthen.answers import Answered, Candidate
 from sandbox_service.strengthen.choice import Choice
-from sandbox_service.strengthen.patterns import LISTS, arranged
+from sandbox_service.strengthen.patterns import LISTS, arranged, distinct_numbers
+from sandbox_service.strengthen.ranges import Range
 from sandbox_service.strengthen.runs import Program, Runner
 from sandbox_service.strengthen.stdin_subject import StdinSubject
 from sandbox_service.strengthen.tiers import Made, Wanted
@@ -48,7 +49,7 @@ def large(inputs: list[str], statement: str, judges: int = 3, size: int = 100_00
 
 def test_lists_are_as_long_as_the_statement_allows() -> None:
     found = large(LISTS_GIVEN, "1 ≤ n ≤ 10000, 1 ≤ a ≤ 10^5")
-    assert {"wide", "ends", "descending", "equal", "prime", "ascending"} == set(found)
+    assert list(found) == ["ridge", "wide", "equal", "descending", "prime"]
     assert all(each.startswith("10000\n") for each in found.values())
     assert all(len(each) <= 100_000 for each in found.values())
 
@@ -100,7 +101,7 @@ def test_a_tree_is_a_path_and_a_star_and_a_random_one() -> None:
     for name, text in found.items():
         ends = text.split()[1:]
         degrees[name] = max(ends.count(each) for each in {*ends[:40]} | {max(set(ends), key=ends.count)})
-    assert degrees["ends"] == degrees["ascending"] == 2
+    assert degrees["ridge"] == degrees["ascending"] == 2
     assert degrees["equal"] == 2999
     assert 2 < degrees["wide"] < 100
 
@@ -129,13 +130,15 @@ def test_numbers_without_a_length_are_great_and_prime() -> None:
     assert large(["17\n", "60\n"], "1 ≤ n ≤ 1000") == {}
 
 
-def test_exchanged_ends_make_each_number_pass_all_others() -> None:
-    assert arranged([1, 2, 3, 4], "ends", random.Random(0)) == [4, 2, 3, 1]
-    found = LISTS["ends"](1, 1000, 50, random.Random(0))
+def test_a_ridge_begins_with_the_greatest_number_and_ascends_and_descends() -> None:
+    assert arranged([1, 2, 3, 4, 5, 6], "ridge", random.Random(0)) == [6, 1, 3, 5, 4, 2]
+    assert arranged([7], "ridge", random.Random(0)) == [7]
+    found = LISTS["ridge"](1, 1000, 51, random.Random(0))
     assert found[0] == max(found)
-    assert found[-1] == min(found)
-    assert found[1:-1] == sorted(found[1:-1])
-    assert max(map(list(sum(edges(50, "ends", random.Random(0)), ())).count, range(1, 51))) == 2
+    assert found[1:26] == sorted(found[1:26])
+    assert found[26:] == sorted(found[26:], reverse=True)
+    assert len(set(distinct_numbers(Range(1, 60), 50, "ridge", random.Random(0)))) == 50
+    assert max(map(list(sum(edges(50, "ridge", random.Random(0)), ())).count, range(1, 51))) == 2
 
 
 @pytest.mark.parametrize(("low", "high"), [(2, 10**6), (14, 16), (-5, -2), (0, 1)])
@@ -182,7 +185,7 @@ def found_with(seconds: float, size: int = 100_000) -> list[Candidate]:
 )
 def test_an_input_is_as_large_as_an_eighth_of_the_limit_bears(seconds: float, least: int, most: int) -> None:
     sizes = [len(each.made.text) for each in found_with(seconds)]
-    assert len(sizes) == 6
+    assert len(sizes) == 5
     assert all(size <= most for size in sizes)
     assert max(sizes) >= least
 
@@ -214,8 +217,8 @@ def test_large_tests_are_few_and_last_and_those_that_refuse_what_others_accept()
     candidates = [candidate("1", "seen"), *(candidate(str(each) * 5, f"large: {each}") for each in (2, 3, 4))]
     programs = [Program("mutant", str(each), "") for each in range(2)]
     found = Choice(programs, [0, 1], {0: {0, 1}, 1: {3}}, [*candidates, candidate("99", "seen")])
-    assert choice.chosen(found, recipe(audit=5)).chosen == [0, 4, 3, 1]
-    assert choice.chosen(found, recipe(large_tests=1)).chosen[-1] == 3
+    assert choice.chosen(found, recipe(audit=5, large_tests=2)).chosen == [0, 4, 3, 1]
+    assert choice.chosen(found, recipe()).chosen[-1] == 3
     assert choice.chosen(found, recipe(large_tests=0)).chosen == [0, 4]
     assert not {1, 2, 3} & set(choice.chosen(found, recipe(audit=5)).audit)
 
@@ -229,7 +232,7 @@ def test_the_added_tests_end_with_large_ones() -> None:
     given = Problem.model_validate(
         {**given.model_dump(mode="json"), "solutions": [{"code": SUM}, {"code": f"{SUM}\n"}]}
     )
-    record = asyncio.run(work.strengthen(Runner(given, ExecutingJudge(), Memory()), recipe()))
+    record = asyncio.run(work.strengthen(Runner(given, ExecutingJudge(), Memory()), recipe(large_tests=2)))
     sizes = [len(each["input"]) for each in record["added"]]
     assert [size > 10_000 for size in sizes[-3:]] == [False, True, True]
     none = asyncio.run(work.strengthen(Runner(given, ExecutingJudge(), Memory()), recipe(large_bytes=0)))
