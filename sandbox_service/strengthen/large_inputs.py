@@ -66,7 +66,8 @@ class LargeInputs:
         facts: Of the given inputs.
         ranges: Of numbers and lengths, as stated or seen.
         wider: Of numbers, perhaps beyond those seen.
-        is_wide: Numbers that never exceed a length grow with it. Otherwise only those do that reach it again and again.
+        is_wide: The ends of edges grow with the number of nodes. Otherwise only numbers do that reach a length
+            again and again.
         statement: Text of the problem.
         seed: Of random numbers.
     """
@@ -178,8 +179,20 @@ class LargeInputs:
         if facts.kind != "int" or facts.at_most not in self.facts.lengths or slot in self.facts.lengths:
             return allowed
         most = ranges[facts.at_most].high if facts.at_most in ranges else allowed.high
-        grows = (self.is_wide or "at_most" in facts.certain) and not allowed.is_stated
+        grows = "at_most" in facts.certain or (self.is_wide and slot in self._ends)
+        grows = grows and not allowed.is_stated
         return replace(allowed, high=max(allowed.low, most if grows else min(allowed.high, most)))
+
+    @property
+    def _ends(self) -> set[int]:
+        """The slots of both ends of edges."""
+        lines = [line for line in lines_in(self.form.items) if line.slots and line.slots[0] in self.facts.rows]
+        return {
+            slot
+            for line in lines
+            for slot in line.slots[:2]
+            if self.facts.rows[line.slots[0]].nodes == self.facts.slots[slot].at_most
+        }
 
     def _bytes(self, items: Sequence[Item], ranges: Ranges, greatest: Mapping[int, int]) -> int:
         """About how many bytes an input has whose lengths are the greatest ones."""

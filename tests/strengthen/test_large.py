@@ -71,6 +71,11 @@ def test_nodes_grow_with_their_number() -> None:
     assert found["wide, only length 1"].startswith("5000 0\n")
 
 
+def test_flags_do_not_grow_with_a_length() -> None:
+    found = large(["3\n1 0 1\n", "4\n0 0 1 1\n"], "1 ≤ n ≤ 5000")
+    assert set(found["wide"].split()[1:]) == {"0", "1"}
+
+
 def test_one_case_is_great_or_there_are_many_least_ones() -> None:
     found = large(CASES, "1 ≤ t ≤ 4000, 1 ≤ n ≤ 5000, 1 ≤ a ≤ 9")
     assert found["wide"].startswith("1\n5000\n")
@@ -193,6 +198,17 @@ def test_an_input_is_as_large_as_an_eighth_of_the_limit_bears(seconds: float, le
 def test_no_input_is_large_where_references_take_too_long() -> None:
     assert found_with(0.1) == []
     assert found_with(10, size=0) == []
+
+
+def test_no_large_input_is_believed_where_references_differ_on_one() -> None:
+    given = problem(LISTS_GIVEN, "1 ≤ n ≤ 10^5, 1 ≤ a ≤ 9")
+    other = "n = int(input())\na = list(map(int, input().split()))\nprint(n + sum(a) + (len(set(a)) == 1))"
+    references = [Program("reference", "r", SUM), Program("reference", "o", other)]
+    one, wanted = subject(LISTS_GIVEN, "1 ≤ n ≤ 10^5, 1 ≤ a ≤ 9"), Wanted(96, 3, most_bytes=20_000)
+    for judges, count in ((1, 5), (2, 0)):
+        runner = Runner(given, ExecutingJudge(), Memory())
+        found = asyncio.run(large_tests.find(runner, one, references[:judges], wanted, (), 1))
+        assert len(found.candidates) == count
 
 
 def test_compiled_references_have_less_time_since_programs_in_python_need_more() -> None:
