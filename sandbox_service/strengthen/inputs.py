@@ -233,13 +233,10 @@ class _Making:
     def _edges(self, line: Line, pairs: Sequence[tuple[int, int]], numbers: Numbers) -> list[Any]:
         """Lines that begin with these nodes, in the order that the two have in all given inputs."""
         signs = {each.sign for each in self._maker.relations if (each.left, each.right) == line.slots[:2]}
-        has_more = len(line.slots) > 2 or line.rest is not None or line in self._maker.kept
         turns = []
         for pair in pairs:
-            value = self._line(line, numbers) if has_more else Value([])
+            value = self._line(line, numbers)
             tokens = [*map(str, sorted(pair) if signs & {"<", "<="} else pair), *value.tokens[2:]]
-            if not has_more:
-                self._spend(tokens)
             turns.append([Value(tokens, value.rest)])
         return turns
 

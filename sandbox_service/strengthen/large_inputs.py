@@ -218,10 +218,13 @@ class LargeInputs:
         return 2 + len(str(max(abs(ranges[slot].low), abs(ranges[slot].high)))) + facts.decimals - (facts.low >= 0)
 
 
-def with_lengths_of_words(ranges: Ranges, facts: Facts, statement: str) -> Ranges:
+def with_lengths_of_words(form: Form, ranges: Ranges, facts: Facts, statement: str) -> Ranges:
     """Return the ranges, with words of free lengths as long as the statement allows.
 
+    Only words that are a line are meant: a word beside other tokens may be a command or a name.
+
     Args:
+        form: Of the inputs.
         ranges: Of numbers, and of the lengths of words that were seen.
         facts: Of the given inputs.
         statement: Text of the problem. Of several bounds the least one counts.
@@ -229,9 +232,12 @@ def with_lengths_of_words(ranges: Ranges, facts: Facts, statement: str) -> Range
     text = plain(statement)
     found = [number_in(each[1]) for rule in _WORD_LENGTHS for each in rule.finditer(text)]
     most = min((each for each in found if each is not None), default=0)
+    alone = {line.slots[0] for line in lines_in(form.items) if len(line.slots) == 1 and line.rest is None}
     words = [slot for slot, each in facts.slots.items() if each.kind == "word" and each.length_of is None]
     return ranges | {
-        slot: Range(ranges[slot].low, most, is_stated=True) for slot in words if most > ranges[slot].high > 1
+        slot: Range(ranges[slot].low, most, is_stated=True)
+        for slot in words
+        if slot in alone and most > ranges[slot].high > 1
     }
 
 

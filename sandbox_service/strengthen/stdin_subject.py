@@ -103,7 +103,7 @@ class StdinSubject:
         facts, statement = facts_of(self._form, self._inputs), text_of(self._problem)
         is_wide = self._may_be_wide(wanted)
         ranges, wider = (ranges_of(self._form, facts, statement, is_wide=each) for each in (False, is_wide))
-        ranges = with_lengths_of_words(ranges, facts, statement)
+        ranges = with_lengths_of_words(self._form, ranges, facts, statement)
         makes = LargeInputs(self._form, facts, ranges, wider, is_wide, statement, self._problem.id)
         plans = [each for each in makes.plans() if names is None or each.name in names]
         found = [makes.made(each, wanted.most_bytes, shrunk) for each in plans]

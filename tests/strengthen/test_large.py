@@ -126,6 +126,7 @@ def test_words_are_as_long_as_the_statement_allows(bound: str) -> None:
 
 def test_words_are_no_longer_than_seen_or_than_the_least_of_several_bounds() -> None:
     assert large(["abcab\n", "zzyx\n"], "A string.") == {}
+    assert large(["add 1\n", "remove 2\n"], "A command and a number, 1 ≤ |s| ≤ 5000.") == {}
     assert large(["abcab\n", "zzyx\n"], "1 ≤ |s| ≤ 5000, or 1 ≤ |s| ≤ 100 for half of the points.") == {}
 
 
