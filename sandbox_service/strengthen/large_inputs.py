@@ -19,8 +19,8 @@ from sandbox_service.strengthen.ranges import NUMBER, Range, number_in
 from sandbox_service.strengthen.tiers import LARGE, Made
 from sandbox_service.validation.notation import plain
 
-OF_LISTS = ("ridge", "wide", "equal", "descending", "prime")
-OF_TREES = ("ridge", "wide", "equal", "ascending")  # a path, a random one, a star, and a path from 1 to n
+OF_LISTS = ("ridge", "wide", "equal", "prime")
+OF_TREES = ("ridge", "wide", "equal")  # a path, a random one, and a star
 OF_LINES = ("wide", "prime", "equal")  # where no pattern goes beyond a line
 OF_WORDS = ("wide", "equal", "edges", "alternating")  # of them edges are the same from both ends
 OF_NUMBERS = ("prime", "high", "wide")  # of inputs without a length

@@ -49,7 +49,7 @@ def large(inputs: list[str], statement: str, judges: int = 3, size: int = 100_00
 
 def test_lists_are_as_long_as_the_statement_allows() -> None:
     found = large(LISTS_GIVEN, "1 ≤ n ≤ 10000, 1 ≤ a ≤ 10^5")
-    assert list(found) == ["ridge", "wide", "equal", "descending", "prime"]
+    assert list(found) == ["ridge", "wide", "equal", "prime"]
     assert all(each.startswith("10000\n") for each in found.values())
     assert all(len(each) <= 100_000 for each in found.values())
 
@@ -61,7 +61,7 @@ def test_no_list_is_longer_than_seen_or_stated() -> None:
 
 def test_a_size_in_bytes_bounds_the_length() -> None:
     found = large(LISTS_GIVEN, "1 ≤ n ≤ 10^5, 1 ≤ a ≤ 10^5", size=50_000)
-    assert all(25_000 < len(each) <= 50_000 for name, each in found.items() if name in ("wide", "descending"))
+    assert all(25_000 < len(each) <= 50_000 for name, each in found.items() if name in ("wide", "ridge"))
 
 
 def test_nodes_grow_with_their_number() -> None:
@@ -106,7 +106,7 @@ def test_a_tree_is_a_path_and_a_star_and_a_random_one() -> None:
     for name, text in found.items():
         ends = text.split()[1:]
         degrees[name] = max(ends.count(each) for each in {*ends[:40]} | {max(set(ends), key=ends.count)})
-    assert degrees["ridge"] == degrees["ascending"] == 2
+    assert degrees["ridge"] == 2
     assert degrees["equal"] == 2999
     assert 2 < degrees["wide"] < 100
 
@@ -191,7 +191,7 @@ def found_with(seconds: float, size: int = 100_000) -> list[Candidate]:
 )
 def test_an_input_is_as_large_as_an_eighth_of_the_limit_bears(seconds: float, least: int, most: int) -> None:
     sizes = [len(each.made.text) for each in found_with(seconds)]
-    assert len(sizes) == 5
+    assert len(sizes) == 4
     assert all(size <= most for size in sizes)
     assert max(sizes) >= least
 
@@ -206,7 +206,7 @@ def test_no_large_input_is_believed_where_references_differ_on_one() -> None:
     other = "n = int(input())\na = list(map(int, input().split()))\nprint(n + sum(a) + (len(set(a)) == 1))"
     references = [Program("reference", "r", SUM), Program("reference", "o", other)]
     one, wanted = subject(LISTS_GIVEN, "1 ≤ n ≤ 10^5, 1 ≤ a ≤ 9"), Wanted(96, 3, most_bytes=20_000)
-    for judges, count in ((1, 5), (2, 0)):
+    for judges, count in ((1, 4), (2, 0)):
         runner = Runner(given, ExecutingJudge(), Memory())
         found = asyncio.run(large_tests.find(runner, one, references[:judges], wanted, (), 1))
         assert len(found.candidates) == count
