@@ -58,21 +58,35 @@ def chosen(found: Choice, recipe: Recipe, without: Sequence[int] = ()) -> Choice
     sizes = [size_of(each.test) for each in candidates]
     groups = [each.made.how for each in candidates]
     said = [each.answer for each in candidates]
-    fails = {place: tests for place, tests in found.fails.items() if place not in without}
+    large = {place for place, each in enumerate(candidates) if each.made.is_large}
+    every_fail = {place: tests for place, tests in found.fails.items() if place not in without}
+    fails = {place: tests - large for place, tests in every_fail.items()}
     least = min(wanted.least_tests, wanted.tests)
     of_scouts = {~place: tests for place, tests in enumerate(found.scouts)}
     first = _first({**fails, **of_scouts}, sizes, recipe, extremes(candidates))
-    added = cover.filled(first, groups, said, least)
-    enough = min(least, len(candidates) - wanted.audit)  # some are left for audit tests
-    added += _shortest(sizes, set(range(len(candidates))) - set(added))[: max(enough - len(added), 0)]
+    added = cover.filled(first, groups, said, least, without=large)
+    usual = set(range(len(candidates))) - large
+    enough = min(least, len(usual) - wanted.audit)  # some are left for audit tests
+    added += _shortest(sizes, usual - set(added))[: max(enough - len(added), 0)]
     others = {place: tests - set(added) for place, tests in {**found.known, **fails}.items() if place not in without}
     slow = _slow(candidates)
     others = {place: _fast(tests, slow) for place, tests in others.items()}
     every = [*added, *cover.choose(others, sizes, wanted.audit, min(wanted.depth, AUDIT_DEPTH))]
-    every = cover.filled(every, groups, said, len(added) + wanted.audit, without=slow.keys())
-    left = set(range(len(candidates))) - set(every) - slow.keys()
+    every = cover.filled(every, groups, said, len(added) + wanted.audit, without=slow.keys() | large)
+    left = usual - set(every) - slow.keys()
     every += _shortest(sizes, left)[: len(added) + wanted.audit - len(every)]
-    return replace(found, chosen=added, audit=every[len(added) :])
+    last = _large(every_fail, set(added), sorted(large), wanted.large_tests)
+    return replace(found, chosen=[*added, *last], audit=every[len(added) :])
+
+
+def _large(fails: Mapping[int, set[int]], added: set[int], large: Sequence[int], most: int) -> list[int]:
+    """Return the large tests that fail programs which no other test fails, and the first ones, until there are `most`.
+
+    They stand last in the suite: a program that fails another test does not run them.
+    """
+    left = {place: tests & set(large) for place, tests in fails.items() if not tests & added}
+    found = cover.choose(left, [0] * (max(large, default=0) + 1), most, 1)
+    return [*found, *(each for each in large if each not in found)][:most]
 
 
 def _first(fails: Mapping[int, Set[int]], sizes: Sequence[int], recipe: Recipe, ends: Sequence[int]) -> list[int]:
@@ -111,7 +125,9 @@ def extremes(candidates: Sequence[Candidate]) -> list[int]:
 
     Large candidates are left out, but for the deep ones.
     """
-    cheap = [place for place, each in enumerate(candidates) if size_of(each.test) <= cover.LARGE]
+    cheap = [
+        place for place, each in enumerate(candidates) if size_of(each.test) <= cover.LARGE and not each.made.is_large
+    ]
     texts = {place: each.made.text for place, each in enumerate(candidates)}
     deep = {each.made.how: place for place, each in enumerate(candidates) if each.made.tier == tiers.DEEP.name}
     greatest = max(cheap, key=lambda place: (_greatest_number(texts[place]), -len(texts[place]), -place), default=None)

@@ -17,7 +17,7 @@ from sandbox_service.strengthen.patterns import LISTS, arranged, distinct_number
 from sandbox_service.strengthen.plans import MOST, Plan
 from sandbox_service.strengthen.ranges import Range
 from sandbox_service.strengthen.rows import Rows
-from sandbox_service.strengthen.special_numbers import special
+from sandbox_service.strengthen.special_numbers import prime_below, special
 from sandbox_service.strengthen.trees import by_parent, connected, edges
 from sandbox_service.strengthen.words import widened, word_of
 
@@ -328,9 +328,9 @@ class _Making:
         near = [each + by for each in others for by in (-1, 0, 1) if low <= each + by <= most]
         if near and chance.random() < NEAR_SHARE:
             return chance.choice(near)
-        if scale == "largest":
+        if scale == "largest" and not self._plan.is_large:
             return min(most, max(low, self._left // 12))
-        if scale in ("cases", "deep"):
+        if scale in ("cases", "deep", "largest"):
             return most
         return chance.randint(low, most)
 
@@ -348,6 +348,8 @@ class _Making:
             return chance.choice([low, low + 1, high - 1, high])
         if pattern == "special":
             return special(low, high, chance)
+        if pattern == "prime":
+            return max(low, prime_below(high)) if high > 1 else high
         if pattern == "lower half":
             return chance.randint(low, (low + high) // 2)
         tied = [number for number in numbers.values() if low <= number <= high]
@@ -415,6 +417,8 @@ class _Making:
 
     def _word_length(self, slot: int) -> int:
         allowed = self._maker.range_of(slot, {})
+        if self._plan.is_large:
+            return allowed.high
         most = min(allowed.high, max(MOST.get(self._plan.size, 1), allowed.low))
         return self._chance.randint(allowed.low, max(most, allowed.low))
 

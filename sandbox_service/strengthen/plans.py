@@ -16,7 +16,7 @@ PATTERNS = (
     "wide", "narrow", "equal", "edges", "ascending", "ties", "low", "descending", "alternating", "high", "odd one",
     "wide", "lower half", "special",
 )  # fmt: skip
-MOST = {"one": 1, "few": 6, "small": 10, "cases": 60, "some": 24, "many": 400, "deep": 1500, "largest": 100_000}
+MOST = {"one": 1, "few": 6, "small": 10, "cases": 60, "some": 24, "many": 400, "deep": 1500, "largest": 200_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,11 @@ class Plan:
     def name(self) -> str:
         """Sizes and pattern in words."""
         return f"{self.cases} × {self.size}, {self.pattern}"
+
+    @property
+    def is_large(self) -> bool:
+        """Return whether all lengths are the greatest ones of their ranges, whatever the size is."""
+        return self.cases == self.size == "largest"
 
 
 def plan_of(number: int, *, is_long: bool = False, is_small: bool = False, is_deep: bool = False) -> Plan:

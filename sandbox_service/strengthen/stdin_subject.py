@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -15,6 +15,7 @@ from sandbox_service.strengthen.facts import facts_of, numbers_of, of_given_word
 from sandbox_service.strengthen.form import Form, Length, Line, Repeat, lines_in, trimmed
 from sandbox_service.strengthen.inference import form_of
 from sandbox_service.strengthen.inputs import Maker, UnmadeError
+from sandbox_service.strengthen.large_inputs import LargeInputs, with_lengths_of_words
 from sandbox_service.strengthen.plans import plan_of
 from sandbox_service.strengthen.ranges import Range, ranges_of
 from sandbox_service.strengthen.runs import Program
@@ -94,6 +95,21 @@ class StdinSubject:
                     made = _made(maker(tier), tier, number, chance)
                 if made is not None:
                     yield made
+
+    def large(self, wanted: Wanted, names: Container[str] | None = None, shrunk: int = 1) -> list[Made]:
+        """See `Subject`."""
+        if self._form is None or (self.unexplained and not wanted.is_validated):
+            return []
+        facts, statement = facts_of(self._form, self._inputs), text_of(self._problem)
+        is_wide = self._may_be_wide(wanted)
+        ranges, wider = (ranges_of(self._form, facts, statement, is_wide=each) for each in (False, is_wide))
+        ranges = with_lengths_of_words(self._form, ranges, facts, statement)
+        makes = LargeInputs(self._form, facts, ranges, wider, is_wide, statement, self._problem.id)
+        plans = [each for each in makes.plans() if names is None or each.name in names]
+        found = [makes.made(each, wanted.most_bytes, shrunk) for each in plans]
+        new = {each.text: each for each in found[::-1] if each is not None}  # of equal inputs the first
+        kept = [each for each in found if each is not None and new[each.text] is each]
+        return [each for each in kept if self._keeps_sums(each.text) and self._keeps_properties(each.text)]
 
     def _small_numbers(self, wanted: Wanted) -> Iterator[Made]:
         """The least numbers, one after the other, of inputs that are a number."""

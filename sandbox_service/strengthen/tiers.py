@@ -22,6 +22,7 @@ NEAR = 3  # turns of inputs near those with rare answers, for one of any other t
 GIVEN_WORDS = 3  # turns of inputs with given words, where others are doubted
 MOST_GIVEN = 6  # with more given inputs, their changed tokens are one tier
 MOST_LINES = 4  # of a form that may be kept
+LARGE = "large"  # the tiers of large inputs begin with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,11 @@ class Made:
     text: str
     how: str
     tier: str = SEEN.name
+
+    @property
+    def is_large(self) -> bool:
+        """Return whether the input is one on which slow programs take too long."""
+        return self.tier.startswith(LARGE)
 
 
 @dataclass(frozen=True, slots=True)

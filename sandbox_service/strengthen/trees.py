@@ -11,14 +11,14 @@ def edges(nodes: int, pattern: str, chance: random.Random) -> list[tuple[int, in
 
     Args:
         nodes: The number of nodes.
-        pattern: equal and low give stars, high and descending give paths; other names give random trees.
+        pattern: equal and low give stars, high, descending and ridge give paths; other names give random trees.
         chance: Random numbers.
     """
     found = []
     for node in range(2, nodes + 1):
         if pattern in ("equal", "low"):
             parent = 1
-        elif pattern in ("ascending", "high", "descending"):
+        elif pattern in ("ascending", "high", "descending", "ridge"):
             parent = node - 1
         else:
             parent = chance.randint(max(1, node - 5) if pattern == "narrow" else 1, node - 1)
@@ -61,11 +61,11 @@ def by_parent(nodes: int, pattern: str, chance: random.Random) -> list[tuple[int
 
     Args:
         nodes: How many nodes the tree has.
-        pattern: equal and low give stars, ascending and high paths.
+        pattern: equal and low give stars, ascending, high and ridge paths.
         chance: Random numbers.
     """
     if pattern in ("equal", "low"):
         return [(node, 1) for node in range(2, nodes + 1)]
-    if pattern in ("ascending", "high"):
+    if pattern in ("ascending", "high", "ridge"):
         return [(node, node - 1) for node in range(2, nodes + 1)]
     return [(node, chance.randint(1, node - 1)) for node in range(2, nodes + 1)]
