@@ -16,7 +16,7 @@ from sandbox_service.strengthen.answers import Candidate
 from sandbox_service.strengthen.runs import Program, Runner
 
 MOST_PASSED = 40  # scouts that run on made inputs
-CHUNK = 16  # tests at a time
+CHUNK = 8  # tests at a time: few, so that a scout which runs out of time soon stops
 MOST_FAILURES = 8  # a scout stops after so many: nearly every test refuses it
 LIMIT_SECONDS = 0.2  # of CPU time on each test
 SLOW_SECONDS = 0.05  # of a reference on tests that are left out

@@ -69,7 +69,7 @@ def test_scouts_that_pass_the_given_tests_fail_made_ones() -> None:
     assert failures(program("a == 33"), ExecutingJudge()) == [{33}]
     assert failures(program("a >= 0"), ExecutingJudge()) == []  # the given tests refuse it
     assert failures(program("a == 55"), ExecutingJudge()) == []  # no test tells it
-    assert failures(program("b == 0"), ExecutingJudge()) == [set(range(1, scouts.CHUNK))]  # nearly every test tells it
+    assert failures(program("b == 0"), ExecutingJudge()) == [set(range(1, 2 * scouts.CHUNK))]  # too many tell
 
 
 def test_a_run_out_of_time_is_no_failure_and_the_last_one() -> None:
