@@ -22,7 +22,8 @@ _EXAMPLES = re.compile(r"^\W*(?:sample|examples?|notes?)\W*(?:inputs?|tests?|\d+
 _INPUT = re.compile(r"^\W*(?:the\s)?input\b", re.IGNORECASE | re.MULTILINE)
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n\s*\n|\n(?=\s*[*#-])")
 _GUARANTEE = re.compile(
-    r"guarant\w+,? that|guarant\w+ to\b|(?:is|are|it'?s) (?:\w+ )?guarant\w+|you (?:may|can) assume|it is known that",
+    r"(?<!not )guarant\w+,? that|(?<!not )guarant\w+ to\b|(?:is|are|it'?s) (?!not)(?:\w+ )?guarant\w+"
+    r"|you (?:may|can) assume|it is known that",
     re.IGNORECASE,
 )
 # a guarantee about the answer, which no input can break
@@ -30,7 +31,10 @@ _CLAIM = re.compile(r"always (?:\w+ )?(?:exists?|possible)|under (?:\w+ )*constr
 _SUM = re.compile(r"\b(?:sum|total)\b|∑|\\sum|\bsums\b", re.IGNORECASE)
 _LIMIT = re.compile(rf"(?:exceeds?|at most|≤|<=|more than|greater than|up to)\s*({NUMBER})")
 _TREE = re.compile(r"\btrees?\b|\brooted\b|\bcycles?\b|\bacyclic\b", re.IGNORECASE)
-_CONNECTED = re.compile(r"\bconnect\w*|\breach\w*|\bpath\b|\b(?:get|pass) from\b|\btravel", re.IGNORECASE)
+_CONNECTED = re.compile(
+    r"\bconnect(?:ed(?! by (?:the|this|an?)\b)|ivity)?\b|\breach\w*|\bpath\b|\b(?:get|pass) from\b|\btravel",
+    re.IGNORECASE,
+)
 _ONCE = re.compile(
     r"no two|multiple (?:edges|roads)|multi-?edges|(?:at most|exactly|more than|only) once|twice|unique|pairwise"
     r"|same (?:pair|point|position|place|number)|(?:at most|more than) one|coincide|repeat"

@@ -11,9 +11,9 @@ from functools import cache
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import StdinTest, TestCase
 from sandbox_service.strengthen import tables, tiers
-from sandbox_service.strengthen.facts import facts_of, numbers_of, of_given_words, sums_of, without_ranges
+from sandbox_service.strengthen.examples import examples_in, learnt
+from sandbox_service.strengthen.facts import Facts, facts_of, numbers_of, of_given_words, sums_of, without_ranges
 from sandbox_service.strengthen.form import Form, Length, Line, Repeat, lines_in, trimmed
-from sandbox_service.strengthen.inference import form_of
 from sandbox_service.strengthen.inputs import Maker, UnmadeError
 from sandbox_service.strengthen.plans import plan_of
 from sandbox_service.strengthen.ranges import Range, ranges_of
@@ -37,12 +37,20 @@ class StdinSubject:
 
     def __init__(self, problem: Problem, tests: Sequence[StdinTest]) -> None:
         self._problem, self._tests = problem, tests
-        self._inputs = [each.input for each in tests]
-        self._form = form_of(self._inputs)
+        given, statement = [each.input for each in tests], text_of(problem)
+        self._known = {_words(each) for each in given}
+        examples = examples_in(statement)
+        self._examples = [each for each in examples if _words(each) not in self._known]
         self._uniqueness = uniqueness_of(problem)
-        self._rules = rules_of(text_of(problem))
+        self._rules = rules_of(statement)
+        self._form, self._inputs = learnt(given, examples, lambda *known: not self._unexplained(*known))
+        self._facts = facts_of(self._form, self._inputs) if self._form else Facts({}, (), frozenset(), {})
         self._given = [numbers_of(self._form, each) for each in self._inputs] if self._form else []
         self._kept = self._rules.kept(self._given)
+
+    def _unexplained(self, form: Form, inputs: Sequence[str]) -> str:
+        numbers = [numbers_of(form, each) for each in inputs]
+        return self._rules.unexplained(facts_of(form, inputs), numbers)
 
     @property
     def form(self) -> str:
@@ -59,18 +67,17 @@ class StdinSubject:
         """See `Subject`."""
         if self._form is None:
             return next(iter(self._rules.sentences), "")
-        return self._rules.unexplained(facts_of(self._form, self._inputs), self._given)
+        return self._rules.unexplained(self._facts, self._given)
 
     # --- making
 
     def made(self, wanted: Wanted) -> list[Made]:
         """See `Subject`."""
         found: dict[str, Made] = {}
-        known = {" ".join(each.split()) for each in self._inputs}
         for made in self._candidates(wanted):
             if len(found) == wanted.count:
                 break
-            is_new = " ".join(made.text.split()) not in known and len(made.text.encode()) <= wanted.most_bytes
+            is_new = _words(made.text) not in self._known and len(made.text.encode()) <= wanted.most_bytes
             if is_new and self._keeps_sums(made.text) and self._keeps_properties(made.text):
                 found.setdefault(made.text, made)
         return list(found.values())
@@ -78,6 +85,8 @@ class StdinSubject:
     def _candidates(self, wanted: Wanted) -> Iterator[Made]:
         """Inputs of the round's tiers, which take turns."""
         used = self._tiers(wanted)
+        if not wanted.round:
+            yield from (Made(each, "an example of the statement", tiers.EXAMPLES.name) for each in self._examples)
         if tiers.SMALL in used and self._is_number():
             yield from self._small_numbers(wanted)
         turns = EACH if wanted.is_enough else wanted.count * TRIES // max(len(used), 1) + 1
@@ -127,7 +136,7 @@ class StdinSubject:
         given += cases
         if not self._may_be_wide(wanted):
             return [tiers.SEEN] * max(5 - len(given), 2) + [tiers.SMALL] + given
-        facts = facts_of(self._form, self._inputs)
+        facts = self._facts
         deep = [tiers.DEEP] if facts.has_trees else []
         if judges < LEAST_JUDGES:
             return [tiers.WIDER, tiers.SMALL, *given, *deep]
@@ -152,18 +161,16 @@ class StdinSubject:
     def _is_number(self) -> bool:
         if self._form is None:
             return False
-        found = list(facts_of(self._form, self._inputs).slots.values())
+        found = list(self._facts.slots.values())
         return len(found) == 1 and found[0].kind == "int" and self._form.items == tuple(lines_in(self._form.items))
 
     def _has_given_words(self) -> bool:
-        found = facts_of(self._form, self._inputs).slots.values() if self._form else ()
-        return any(each.given and not each.words for each in found)
+        return any(each.given and not each.words for each in self._facts.slots.values())
 
     def _maker(self, tier: Tier, wanted: Wanted) -> Maker:
         """A maker of inputs like the given ones; with far numbers or lengths a loose one."""
         assert self._form is not None
-        facts = facts_of(self._form, self._inputs)
-        facts = of_given_words(facts) if tier.has_given_words else facts
+        facts = of_given_words(self._facts) if tier.has_given_words else self._facts
         ranges = ranges_of(
             self._form,
             facts,
@@ -258,13 +265,13 @@ class StdinSubject:
 
     def _is_like_the_given(self, form: Form, text: str) -> bool:
         """Return whether all facts of the given inputs hold in this one, within their ranges or the statement's."""
-        known, found = facts_of(form, self._inputs), facts_of(form, [*self._inputs, text])
-        return self._is_within(form, text) and without_ranges(found) == without_ranges(known)
+        found = facts_of(form, [*self._inputs, text])
+        return self._is_within(form, text) and without_ranges(found) == without_ranges(self._facts)
 
     def _is_within(self, form: Form, text: str) -> bool:
         """Return whether the numbers of an input are within the ranges of the given ones, or the statement's."""
-        known, found = facts_of(form, self._inputs), facts_of(form, [text])
-        ranges = ranges_of(form, known, text_of(self._problem), is_wide=False)
+        found = facts_of(form, [text])
+        ranges = ranges_of(form, self._facts, text_of(self._problem), is_wide=False)
         return all(
             slot in ranges and ranges[slot].low <= each.low and each.high <= ranges[slot].high
             for slot, each in found.slots.items()
@@ -293,6 +300,10 @@ class StdinSubject:
     def tables(self) -> list[tables.Table]:
         """See `Subject`."""
         return tables.of_inputs([(each.input, each.outputs[0]) for each in self._tests])
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _small(allowed: Range, most: int) -> Range:

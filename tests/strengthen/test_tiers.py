@@ -186,6 +186,9 @@ def made_for(statement: str, inputs: list[str], judges: int = 1) -> list[Made]:
         ("It is guaranteed that at least one solution exists.", False),
         ("It is guaranteed that the pairs form a tree.", False),
         ("He makes a guaranteed guess.", True),
+        ("It is not guaranteed that a solution exists.", True),
+        ("It's not guaranteed that a solution exists.", True),
+        ("Here x and y are the two distinct ends that are connected by the i-th road.", True),
         ("Then come queries with 1≤l≤r≤100.", False),
         ("The integer n is even.", False),
         ("It is a power of two.", False),
@@ -204,6 +207,11 @@ def test_few_references_judge_no_inputs_of_a_rule_that_no_fact_expresses(rule: s
     statement = STATEMENT.format(rule, "a number")
     assert bool(made_for(statement, PAIRS)) == is_made
     assert made_for(statement, PAIRS, judges=3)
+
+
+def test_what_is_in_parts_is_not_connected() -> None:
+    statement = STATEMENT.format("It is guaranteed that any two are connected by roads.", "a number")
+    assert not made_for(statement, ["4\n1 2\n2 1\n3 4\n4 3\n", "4\n1 3\n3 1\n2 4\n4 2\n"])
 
 
 @pytest.mark.parametrize(
