@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from functools import cache
 
@@ -19,6 +19,7 @@ from sandbox_service.strengthen.plans import plan_of
 from sandbox_service.strengthen.ranges import Range, ranges_of
 from sandbox_service.strengthen.runs import Program
 from sandbox_service.strengthen.statement import rules_of
+from sandbox_service.strengthen.thinning import Thinner
 from sandbox_service.strengthen.tiers import LEAST_JUDGES, Made, Tier, Wanted
 from sandbox_service.strengthen.token_changes import changed
 from sandbox_service.strengthen.uniqueness import uniqueness_of
@@ -26,6 +27,7 @@ from sandbox_service.strengthen.words import widened
 from sandbox_service.validation.duplicates import text_of
 
 TRIES = 4  # for each input that is wanted
+THINNED_TURNS = 4  # of thinned inputs, for one of a usual tier, where a rule is unknown
 EACH = 6  # inputs of a tier that was not tried before, where there are enough others
 PLANS_APART = 5  # tiers begin with other plans
 SMALL_NUMBERS = 30  # of inputs that are a number
@@ -47,6 +49,7 @@ class StdinSubject:
         self._facts = facts_of(self._form, self._inputs) if self._form else Facts({}, (), frozenset(), {})
         self._given = [numbers_of(self._form, each) for each in self._inputs] if self._form else []
         self._kept = self._rules.kept(self._given)
+        self._thinner = Thinner(self._form, self._facts) if self._form else None
 
     def _unexplained(self, form: Form, inputs: Sequence[str]) -> str:
         numbers = [numbers_of(form, each) for each in inputs]
@@ -97,6 +100,8 @@ class StdinSubject:
                 chance = random.Random(f"{self._problem.id} {wanted.round} {place} {turn}")  # noqa: S311
                 if tier is tiers.CASES:
                     made = self._recombined(chance)
+                elif tier is tiers.THINNED:
+                    made = self._thinned(number, chance)
                 elif tier.is_near or tier.given is not None:
                     made = self._changed(tier, number, chance, wanted)
                 else:
@@ -135,7 +140,8 @@ class StdinSubject:
             return given
         given += cases
         if not self._may_be_wide(wanted):
-            return [tiers.SEEN] * max(5 - len(given), 2) + [tiers.SMALL] + given
+            thinned = [tiers.THINNED] * THINNED_TURNS if self._thinner and self._thinner.can else []
+            return [tiers.SEEN] * max(5 - len(given), 2) + [tiers.SMALL] + given + thinned
         facts = self._facts
         deep = [tiers.DEEP] if facts.has_trees else []
         if judges < LEAST_JUDGES:
@@ -201,6 +207,17 @@ class StdinSubject:
         if form is not None and not (form.fits(text) and (is_judged or self._is_like_the_given(form, text))):
             return None
         return Made(text, f"{tier.name}: changed tokens", tier.name)
+
+    def _thinned(self, number: int, chance: random.Random) -> Made | None:
+        """A known input with fewer lines or other names of nodes, if that keeps all facts."""
+        assert self._form is not None
+        assert self._thinner is not None
+        text = self._thinner.make(self._inputs[number % len(self._inputs)], chance)
+        if not self._form.fits(text) or not self._is_within(self._form, text, besides=self._thinner.names):
+            return None
+        if self._thinner.shown(facts_of(self._form, [*self._inputs, text])) != self._thinner.shown(self._facts):
+            return None
+        return Made(text, tiers.THINNED.name, tiers.THINNED.name)
 
     def _has_cases(self) -> bool:
         """Return whether an input is a number of cases and the cases, as the statement says."""
@@ -268,13 +285,14 @@ class StdinSubject:
         found = facts_of(form, [*self._inputs, text])
         return self._is_within(form, text) and without_ranges(found) == without_ranges(self._facts)
 
-    def _is_within(self, form: Form, text: str) -> bool:
-        """Return whether the numbers of an input are within the ranges of the given ones, or the statement's."""
+    def _is_within(self, form: Form, text: str, besides: Set[int] = frozenset()) -> bool:
+        """Return whether numbers of an input, but for some slots, are within the given ranges or the statement's."""
         found = facts_of(form, [text])
         ranges = ranges_of(form, self._facts, text_of(self._problem), is_wide=False)
         return all(
             slot in ranges and ranges[slot].low <= each.low and each.high <= ranges[slot].high
             for slot, each in found.slots.items()
+            if slot not in besides
         )
 
     # --- programs and tests
