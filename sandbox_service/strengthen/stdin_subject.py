@@ -140,7 +140,7 @@ class StdinSubject:
             return given
         given += cases
         if not self._may_be_wide(wanted):
-            thinned = [tiers.THINNED] * THINNED_TURNS if self._thinner and self._thinner.can else []
+            thinned = [tiers.THINNED] * THINNED_TURNS if self.unexplained and self._can_thin() else []
             return [tiers.SEEN] * max(5 - len(given), 2) + [tiers.SMALL] + given + thinned
         facts = self._facts
         deep = [tiers.DEEP] if facts.has_trees else []
@@ -218,6 +218,9 @@ class StdinSubject:
         if self._thinner.shown(facts_of(self._form, [*self._inputs, text])) != self._thinner.shown(self._facts):
             return None
         return Made(text, tiers.THINNED.name, tiers.THINNED.name)
+
+    def _can_thin(self) -> bool:
+        return self._thinner is not None and self._thinner.can
 
     def _has_cases(self) -> bool:
         """Return whether an input is a number of cases and the cases, as the statement says."""

@@ -51,8 +51,8 @@ def test_all_edges_under_other_names_are_the_same_graph() -> None:
         assert sorted(map(len, parts)) == [3, 3]
 
 
-@pytest.mark.parametrize(("judges", "prompt"), [(2, RULE), (3, "No rule.")])
-def test_they_are_made_for_three_references_where_a_rule_is_unknown(judges: int, prompt: str) -> None:
+@pytest.mark.parametrize(("judges", "prompt"), [(2, RULE), (2, "No rule."), (3, "No rule.")])
+def test_they_are_only_made_for_three_references_where_a_rule_is_unknown(judges: int, prompt: str) -> None:
     assert not thinned(GRAPHS, judges, prompt)
 
 
