@@ -49,6 +49,7 @@ _ORDERED = re.compile(rf"(?<![a-z_\d])({_PART})\s*(?:≤|<=|<)\s*({_PART})(?![a-
 _ENDS = frozenset({"lr", "se", "st", "ab", "cd", "pq", "uv", "xy"})
 # a number that some lines have, such as those of roots: `c_i = 0 for the root`
 _FIXED = re.compile(rf"(?<![a-z_\d]){_PART}\s*=\s*-?\d+,? for\b", re.IGNORECASE)
+_OWN = re.compile(r"(?:≠|!=)\s*i\b", re.IGNORECASE)  # the item at each place is not the number of the place
 _PERMUTATION = re.compile(r"permutation", re.IGNORECASE)
 _SORTED = re.compile(r"sorted|(?:in|de)creasing|(?:ascending|descending|chronological) order", re.IGNORECASE)
 _HARMLESS = re.compile(
@@ -58,7 +59,7 @@ _HARMLESS = re.compile(
 )
 _UNKNOWN = re.compile(
     r"at least|equal to the"
-    r"|(?:≠|!=)\s*i\b|\bexists?\b|solutions?\b|possible to (?!reach)|\bvalid\b|\bcorrect\b|\bnever\b|intersect|overlap"
+    r"|\bexists?\b|solutions?\b|possible to (?!reach)|\bvalid\b|\bcorrect\b|\bnever\b|intersect|overlap"
     r"|touch|collinear",
     re.IGNORECASE,
 )
@@ -206,6 +207,7 @@ def _is_explained(sentence: str, facts: Facts) -> bool:
         (_SUM, _LIMIT.search(sentence) is not None),
         (_TREE, is_tree),
         (_CONNECTED, is_connected),
+        (_OWN, any(each.links or each.parents for each in slots)),
         (_PERMUTATION, is_permutation),
         (_ONCE, are_distinct),
         (_UNEQUAL, are_unequal),

@@ -167,6 +167,7 @@ def test_large_inputs_are_chosen_only_where_small_ones_do_not_tell() -> None:
 
 
 STATEMENT = "# Chain\n\nA story.\n\nInput\n\nThe first line has n. {}\n\nOutput\n\nPrint {}.\n\nExamples\n"
+FORESTS = ["6\n-1\n1\n2\n1\n-1\n5\n", "5\n4\n-1\n4\n2\n3\n"]
 PAIRS = ["3\n1 2\n2 3\n3 1\n", "4\n1 4\n4 2\n2 3\n3 1\n"]
 
 
@@ -207,6 +208,15 @@ def test_few_references_judge_no_inputs_of_a_rule_that_no_fact_expresses(rule: s
     statement = STATEMENT.format(rule, "a number")
     assert bool(made_for(statement, PAIRS)) == is_made
     assert made_for(statement, PAIRS, judges=3)
+
+
+@pytest.mark.parametrize(("inputs", "is_made"), [(FORESTS, True), (["4\n3\n1\n4\n3\n", "3\n2\n3\n1\n"], False)])
+def test_no_node_of_a_forest_is_its_own_parent(inputs: list[str], is_made: bool) -> None:
+    statement = STATEMENT.format("It is guaranteed that no one leads himself (pi ≠ i).", "a number")
+    found = made_for(statement, inputs)
+    assert bool(found) == is_made
+    for each in found:
+        assert all(parent != place for place, parent in enumerate(map(int, each.text.split()[1:]), 1))
 
 
 def test_what_is_in_parts_is_not_connected() -> None:
