@@ -219,6 +219,18 @@ def test_no_node_of_a_forest_is_its_own_parent(inputs: list[str], is_made: bool)
         assert all(parent != place for place, parent in enumerate(map(int, each.text.split()[1:]), 1))
 
 
+def test_changed_tokens_make_no_cycle_of_parents() -> None:
+    changed = [each.text for each in made(FORESTS, count=120) if each.tier.startswith("changed")]
+    assert len(changed) > 2
+    for text in changed:
+        parents = dict(enumerate(map(int, text.split()[1:]), 1))
+        for node in parents:
+            at = node
+            for _ in parents:
+                at = parents.get(at, -1)
+            assert at == -1
+
+
 def test_what_is_in_parts_is_not_connected() -> None:
     statement = STATEMENT.format("It is guaranteed that any two are connected by roads.", "a number")
     assert not made_for(statement, ["4\n1 2\n2 1\n3 4\n4 3\n", "4\n1 3\n3 1\n2 4\n4 2\n"])
