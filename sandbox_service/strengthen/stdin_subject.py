@@ -203,7 +203,7 @@ class StdinSubject:
         place = number if tier.given is None or tier.given < 0 else tier.given
         near = wanted.constants.near if tier.has_constants else ()
         text, form = changed(inputs, place, chance, near), self._form
-        keeps = self._keeps_links if wanted.judges >= LEAST_JUDGES else self._is_like_the_given
+        keeps = self._keeps_ways if wanted.judges >= LEAST_JUDGES else self._is_like_the_given
         if form is not None and not (form.fits(text) and keeps(form, text)):
             return None
         return Made(text, f"{tier.name}: changed tokens", tier.name)
@@ -283,11 +283,12 @@ class StdinSubject:
         form = self._form
         return text if form is not None and form.fits(text) and self._is_like_the_given(form, text) else None
 
-    def _keeps_links(self, form: Form, text: str) -> bool:
-        """Return whether lists that name parents have no cycle here either: some references follow it for ever."""
-        linked = [slot for slot, each in self._facts.slots.items() if each.links]
-        found = facts_of(form, [*self._inputs, text]).slots if linked else {}
-        return all(found[slot].links for slot in linked)
+    def _keeps_ways(self, form: Form, text: str) -> bool:
+        """Return whether lists that name parents, and permutations, stay such: references may follow them for ever."""
+        ways = {slot: each for slot, each in self._facts.slots.items() if each.links or each.permutation}
+        found = facts_of(form, [*self._inputs, text]).slots if ways else {}
+        are_links = all(found[slot].links for slot, each in ways.items() if each.links)
+        return are_links and all(found[slot].permutation for slot, each in ways.items() if each.permutation)
 
     def _is_like_the_given(self, form: Form, text: str) -> bool:
         """Return whether all facts of the given inputs hold in this one, within their ranges or the statement's."""

@@ -231,6 +231,13 @@ def test_changed_tokens_make_no_cycle_of_parents() -> None:
             assert at == -1
 
 
+def test_changed_tokens_leave_permutations() -> None:
+    for each in made(["4\n2 1 4 3\n", "3\n3 1 2\n", "6\n6 4 2 1 3 5\n"], count=160):
+        if each.tier.startswith("changed"):
+            count, *numbers = map(int, each.text.split())
+            assert sorted(numbers) == list(range(1, count + 1))
+
+
 def test_what_is_in_parts_is_not_connected() -> None:
     statement = STATEMENT.format("It is guaranteed that any two are connected by roads.", "a number")
     assert not made_for(statement, ["4\n1 2\n2 1\n3 4\n4 3\n", "4\n1 3\n3 1\n2 4\n4 2\n"])
