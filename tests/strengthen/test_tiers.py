@@ -25,8 +25,11 @@ REPEATED = ["hellohrllohello\n", "hejhejhej\n"]
 MODULI = ["11 13 17\n5 2 4\n0 0 0\n", "941 947 977\n142 510 700\n100 100 100\n"]
 
 
-def made(inputs: list[str], judges: int = 3, count: int = 60, **changes: Any) -> list[Made]:
-    given = sums(tests=[{"type": "stdin", "input": each, "output": "1"} for each in inputs])
+def made(inputs: list[str], judges: int = 3, count: int = 60, prompt: str = "", **changes: Any) -> list[Made]:
+    given = sums(
+        **({"prompt": prompt} if prompt else {}),
+        tests=[{"type": "stdin", "input": each, "output": "1"} for each in inputs],
+    )
     tests = [each for each in given.tests or [] if isinstance(each, StdinTest)]
     return StdinSubject(given, tests).made(Wanted(count, judges, **changes))
 
@@ -222,13 +225,37 @@ def test_no_node_of_a_forest_is_its_own_parent(inputs: list[str], is_made: bool)
 def test_changed_tokens_make_no_cycle_of_parents() -> None:
     changed = [each.text for each in made(FORESTS, count=120) if each.tier.startswith("changed")]
     assert len(changed) > 2
-    for text in changed:
-        parents = dict(enumerate(map(int, text.split()[1:]), 1))
-        for node in parents:
-            at = node
-            for _ in parents:
-                at = parents.get(at, -1)
-            assert at == -1
+    assert all(max(depths(each)) < len(each.split()) for each in changed)
+
+
+def depths(text: str) -> list[int]:
+    """The number of nodes above each one and itself; greater than all where there is a cycle."""
+    parents = dict(enumerate(map(int, text.split()[1:]), 1))
+    found = []
+    for node in parents:
+        at, depth = node, 0
+        while at in parents and depth <= len(parents):
+            at, depth = parents[at], depth + 1
+        found.append(depth)
+    return found
+
+
+def test_forests_of_all_tiers_have_no_cycle_and_some_are_deep() -> None:
+    found = made(FORESTS, count=120, prompt="For n it holds that 1 ≤ n ≤ 2000.")
+    assert all(max(depths(each.text)) < len(each.text.split()) for each in found)
+    assert max(max(depths(each.text)) for each in found if each.tier == tiers.DEEP.name) > 1000
+    assert any(each.tier == "loose" for each in found)
+    assert len({each.text.split().count("-1") for each in found}) > 3
+
+
+def test_edges_that_are_sorted_name_no_parents_and_come_once() -> None:
+    inputs = ["6 11\n1 3\n1 4\n1 5\n1 6\n2 3\n2 4\n2 5\n2 6\n3 4\n3 5\n3 6\n", "3 0\n", "5 4\n1 2\n1 3\n2 5\n3 5\n"]
+    form = form_of(inputs)
+    assert form is not None
+    assert not any(each.parents or each.links for each in facts_of(form, inputs).slots.values())
+    for each in (each for each in made(inputs, count=120) if not each.tier.startswith("changed")):
+        edges = [frozenset(line.split()) for line in each.text.splitlines()[1:]]
+        assert len(set(edges)) == len(edges)
 
 
 def test_changed_tokens_leave_permutations() -> None:
