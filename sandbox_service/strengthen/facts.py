@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from sandbox_service.strengthen.form import Form, Item, Length, Line, Numbers, Repeat, Value, whole
 from sandbox_service.strengthen.links import Links, beside_roots, links_of
-from sandbox_service.strengthen.rows import CHANCE, Block, Rows, rows_of
+from sandbox_service.strengthen.rows import CHANCE, Block, Rows, may_be_nodes, rows_of
 
 Kind = Literal["int", "real", "word"]
 Order = Literal["", "ascending", "rising", "descending", "falling"]
@@ -120,16 +120,16 @@ def facts_of(form: Form, inputs: Sequence[str]) -> Facts:
     for text in inputs:
         _collect(form.items, form.parse(text), {}, seen, pairs, blocks)
     slots = {slot: _facts(each) for slot, each in seen.items()}
-    rows = {line[0]: rows_of(each, [_bound_of(slots.get(end)) for end in line[:2]]) for line, each in blocks.items()}
+    rows = {
+        line[0]: rows_of(each, [slots[end].at_most if end in slots else None for end in line[:2]])
+        for line, each in blocks.items()
+    }
     for line, each in blocks.items():
-        slots.update(_columns(line, [lines for lines, _ in each], slots))
+        if may_be_nodes(each, rows[line[0]]):
+            slots.update(_columns(line, [lines for lines, _ in each], slots))
     lengths = {*_lengths(form.items), *(each.length_of.slot for each in slots.values() if each.length_of)}
     lengths |= {each.nodes for each in rows.values() if each.nodes is not None}
     return Facts(slots, tuple(_relations(pairs)), frozenset(lengths), rows)
-
-
-def _bound_of(facts: SlotFacts | None) -> int | None:
-    return facts.at_most if facts else None
 
 
 def _columns(

@@ -181,7 +181,10 @@ class _Making:
             if rows is not None and not columns and (rows.distinct or self._maker.keeps_different(rows)):
                 return self._distinct(first, count, numbers, is_ordered=not rows.distinct)
             turns = [self.items(item.body, numbers) for _ in range(count)]
-            return self._linked(first, turns, columns)
+            turns = self._linked(first, turns, columns)
+            if rows is not None and rows.distinct and len({frozenset(turn[0].tokens[:2]) for turn in turns}) < count:
+                raise UnmadeError("a line comes twice")
+            return turns
         return [self.items(item.body, numbers) for _ in range(count)]
 
     def _linked(self, line: Line, turns: list[Any], columns: Mapping[int, Sequence[int]]) -> list[Any]:
@@ -218,7 +221,7 @@ class _Making:
 
     def _links(self, facts: SlotFacts, count: int) -> list[int] | None:
         """A list of links, where the facts say that it is one."""
-        if facts.links and self._maker.holds(facts, "links"):
+        if facts.links:  # never by chance
             return made_links(count, facts.links, self._plan.pattern, self._chance)
         if facts.parents and self._maker.holds(facts, "parents"):
             return [parent for _, parent in by_parent(count + 1, self._plan.pattern, self._chance)]

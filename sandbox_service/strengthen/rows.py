@@ -46,6 +46,18 @@ def rows_of(blocks: Sequence[Block], bounds: Sequence[int | None]) -> Rows:
     return replace(_graph(blocks, bounds, are_distinct=are_distinct), different=are_different)
 
 
+def may_be_nodes(blocks: Sequence[Block], rows: Rows) -> bool:
+    """Return whether each line may be that of a node: there are as many as nodes, or one less, if that is known.
+
+    Edges that are sorted by their first ends look like lists of parents.
+
+    Args:
+        blocks: The lines of a repeated part, and the numbers before it.
+        rows: Their facts.
+    """
+    return rows.nodes is None or all(numbers.get(rows.nodes, 0) - len(lines) in (0, 1) for lines, numbers in blocks)
+
+
 def _graph(blocks: Sequence[Block], bounds: Sequence[int | None], *, are_distinct: bool) -> Rows:
     lines = [rows for rows, _ in blocks]
     if len(bounds) < 2:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import cache
 
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import StdinTest, TestCase
 from sandbox_service.strengthen import tables, tiers
-from sandbox_service.strengthen.facts import facts_of, numbers_of, of_given_words, sums_of, without_ranges
+from sandbox_service.strengthen.examples import examples_in, learnt
+from sandbox_service.strengthen.facts import Facts, facts_of, numbers_of, of_given_words, sums_of, without_ranges
 from sandbox_service.strengthen.form import Form, Length, Line, Repeat, lines_in, trimmed
-from sandbox_service.strengthen.inference import form_of
 from sandbox_service.strengthen.inputs import Maker, UnmadeError
 from sandbox_service.strengthen.large_inputs import LargeInputs, with_lengths_of_words
 from sandbox_service.strengthen.plans import plan_of
 from sandbox_service.strengthen.ranges import Range, ranges_of
 from sandbox_service.strengthen.runs import Program
 from sandbox_service.strengthen.statement import rules_of
+from sandbox_service.strengthen.thinning import Thinner
 from sandbox_service.strengthen.tiers import LEAST_JUDGES, Made, Tier, Wanted
 from sandbox_service.strengthen.token_changes import changed
 from sandbox_service.strengthen.uniqueness import uniqueness_of
@@ -27,6 +28,7 @@ from sandbox_service.strengthen.words import widened
 from sandbox_service.validation.duplicates import text_of
 
 TRIES = 4  # for each input that is wanted
+THINNED_TURNS = 4  # of thinned inputs, for one of a usual tier, where a rule is unknown
 EACH = 6  # inputs of a tier that was not tried before, where there are enough others
 PLANS_APART = 5  # tiers begin with other plans
 SMALL_NUMBERS = 30  # of inputs that are a number
@@ -38,12 +40,21 @@ class StdinSubject:
 
     def __init__(self, problem: Problem, tests: Sequence[StdinTest]) -> None:
         self._problem, self._tests = problem, tests
-        self._inputs = [each.input for each in tests]
-        self._form = form_of(self._inputs)
+        given, statement = [each.input for each in tests], text_of(problem)
+        self._known = {_words(each) for each in given}
+        examples = examples_in(statement)
+        self._examples = [each for each in examples if _words(each) not in self._known]
         self._uniqueness = uniqueness_of(problem)
-        self._rules = rules_of(text_of(problem))
+        self._rules = rules_of(statement)
+        self._form, self._inputs = learnt(given, examples, lambda *known: not self._unexplained(*known))
+        self._facts = facts_of(self._form, self._inputs) if self._form else Facts({}, (), frozenset(), {})
         self._given = [numbers_of(self._form, each) for each in self._inputs] if self._form else []
         self._kept = self._rules.kept(self._given)
+        self._thinner = Thinner(self._form, self._facts) if self._form else None
+
+    def _unexplained(self, form: Form, inputs: Sequence[str]) -> str:
+        numbers = [numbers_of(form, each) for each in inputs]
+        return self._rules.unexplained(facts_of(form, inputs), numbers)
 
     @property
     def form(self) -> str:
@@ -60,18 +71,17 @@ class StdinSubject:
         """See `Subject`."""
         if self._form is None:
             return next(iter(self._rules.sentences), "")
-        return self._rules.unexplained(facts_of(self._form, self._inputs), self._given)
+        return self._rules.unexplained(self._facts, self._given)
 
     # --- making
 
     def made(self, wanted: Wanted) -> list[Made]:
         """See `Subject`."""
         found: dict[str, Made] = {}
-        known = {" ".join(each.split()) for each in self._inputs}
         for made in self._candidates(wanted):
             if len(found) == wanted.count:
                 break
-            is_new = " ".join(made.text.split()) not in known and len(made.text.encode()) <= wanted.most_bytes
+            is_new = _words(made.text) not in self._known and len(made.text.encode()) <= wanted.most_bytes
             if is_new and self._keeps_sums(made.text) and self._keeps_properties(made.text):
                 found.setdefault(made.text, made)
         return list(found.values())
@@ -79,6 +89,8 @@ class StdinSubject:
     def _candidates(self, wanted: Wanted) -> Iterator[Made]:
         """Inputs of the round's tiers, which take turns."""
         used = self._tiers(wanted)
+        if not wanted.round:
+            yield from (Made(each, "an example of the statement", tiers.EXAMPLES.name) for each in self._examples)
         if tiers.SMALL in used and self._is_number():
             yield from self._small_numbers(wanted)
         turns = EACH if wanted.is_enough else wanted.count * TRIES // max(len(used), 1) + 1
@@ -89,6 +101,8 @@ class StdinSubject:
                 chance = random.Random(f"{self._problem.id} {wanted.round} {place} {turn}")  # noqa: S311
                 if tier is tiers.CASES:
                     made = self._recombined(chance)
+                elif tier is tiers.THINNED:
+                    made = self._thinned(number, chance)
                 elif tier.is_near or tier.given is not None:
                     made = self._changed(tier, number, chance, wanted)
                 else:
@@ -100,7 +114,7 @@ class StdinSubject:
         """See `Subject`."""
         if self._form is None or (self.unexplained and not wanted.is_validated):
             return []
-        facts, statement = facts_of(self._form, self._inputs), text_of(self._problem)
+        facts, statement = self._facts, text_of(self._problem)
         is_wide = self._may_be_wide(wanted)
         ranges, wider = (ranges_of(self._form, facts, statement, is_wide=each) for each in (False, is_wide))
         ranges = with_lengths_of_words(self._form, ranges, facts, statement)
@@ -142,8 +156,9 @@ class StdinSubject:
             return given
         given += cases
         if not self._may_be_wide(wanted):
-            return [tiers.SEEN] * max(5 - len(given), 2) + [tiers.SMALL] + given
-        facts = facts_of(self._form, self._inputs)
+            thinned = [tiers.THINNED] * THINNED_TURNS if self.unexplained and self._can_thin() else []
+            return [tiers.SEEN] * max(5 - len(given), 2) + [tiers.SMALL] + given + thinned
+        facts = self._facts
         deep = [tiers.DEEP] if facts.has_trees else []
         if judges < LEAST_JUDGES:
             return [tiers.WIDER, tiers.SMALL, *given, *deep]
@@ -168,18 +183,16 @@ class StdinSubject:
     def _is_number(self) -> bool:
         if self._form is None:
             return False
-        found = list(facts_of(self._form, self._inputs).slots.values())
+        found = list(self._facts.slots.values())
         return len(found) == 1 and found[0].kind == "int" and self._form.items == tuple(lines_in(self._form.items))
 
     def _has_given_words(self) -> bool:
-        found = facts_of(self._form, self._inputs).slots.values() if self._form else ()
-        return any(each.given and not each.words for each in found)
+        return any(each.given and not each.words for each in self._facts.slots.values())
 
     def _maker(self, tier: Tier, wanted: Wanted) -> Maker:
         """A maker of inputs like the given ones; with far numbers or lengths a loose one."""
         assert self._form is not None
-        facts = facts_of(self._form, self._inputs)
-        facts = of_given_words(facts) if tier.has_given_words else facts
+        facts = of_given_words(self._facts) if tier.has_given_words else self._facts
         ranges = ranges_of(
             self._form,
             facts,
@@ -206,10 +219,24 @@ class StdinSubject:
         place = number if tier.given is None or tier.given < 0 else tier.given
         near = wanted.constants.near if tier.has_constants else ()
         text, form = changed(inputs, place, chance, near), self._form
-        is_judged = wanted.judges >= LEAST_JUDGES
-        if form is not None and not (form.fits(text) and (is_judged or self._is_like_the_given(form, text))):
+        keeps = self._keeps_ways if wanted.judges >= LEAST_JUDGES else self._is_like_the_given
+        if form is not None and not (form.fits(text) and keeps(form, text)):
             return None
         return Made(text, f"{tier.name}: changed tokens", tier.name)
+
+    def _thinned(self, number: int, chance: random.Random) -> Made | None:
+        """A known input with fewer lines or other names of nodes, if that keeps all facts."""
+        assert self._form is not None
+        assert self._thinner is not None
+        text = self._thinner.make(self._inputs[number % len(self._inputs)], chance)
+        if not self._form.fits(text) or not self._is_within(self._form, text, besides=self._thinner.names):
+            return None
+        if self._thinner.shown(facts_of(self._form, [*self._inputs, text])) != self._thinner.shown(self._facts):
+            return None
+        return Made(text, tiers.THINNED.name, tiers.THINNED.name)
+
+    def _can_thin(self) -> bool:
+        return self._thinner is not None and self._thinner.can
 
     def _has_cases(self) -> bool:
         """Return whether an input is a number of cases and the cases, as the statement says."""
@@ -272,18 +299,26 @@ class StdinSubject:
         form = self._form
         return text if form is not None and form.fits(text) and self._is_like_the_given(form, text) else None
 
+    def _keeps_ways(self, form: Form, text: str) -> bool:
+        """Return whether lists that name parents, and permutations, stay such: references may follow them for ever."""
+        ways = {slot: each for slot, each in self._facts.slots.items() if each.links or each.permutation}
+        found = facts_of(form, [*self._inputs, text]).slots if ways else {}
+        are_links = all(found[slot].links for slot, each in ways.items() if each.links)
+        return are_links and all(found[slot].permutation for slot, each in ways.items() if each.permutation)
+
     def _is_like_the_given(self, form: Form, text: str) -> bool:
         """Return whether all facts of the given inputs hold in this one, within their ranges or the statement's."""
-        known, found = facts_of(form, self._inputs), facts_of(form, [*self._inputs, text])
-        return self._is_within(form, text) and without_ranges(found) == without_ranges(known)
+        found = facts_of(form, [*self._inputs, text])
+        return self._is_within(form, text) and without_ranges(found) == without_ranges(self._facts)
 
-    def _is_within(self, form: Form, text: str) -> bool:
-        """Return whether the numbers of an input are within the ranges of the given ones, or the statement's."""
-        known, found = facts_of(form, self._inputs), facts_of(form, [text])
-        ranges = ranges_of(form, known, text_of(self._problem), is_wide=False)
+    def _is_within(self, form: Form, text: str, besides: Set[int] = frozenset()) -> bool:
+        """Return whether numbers of an input, but for some slots, are within the given ranges or the statement's."""
+        found = facts_of(form, [text])
+        ranges = ranges_of(form, self._facts, text_of(self._problem), is_wide=False)
         return all(
             slot in ranges and ranges[slot].low <= each.low and each.high <= ranges[slot].high
             for slot, each in found.slots.items()
+            if slot not in besides
         )
 
     # --- programs and tests
@@ -309,6 +344,10 @@ class StdinSubject:
     def tables(self) -> list[tables.Table]:
         """See `Subject`."""
         return tables.of_inputs([(each.input, each.outputs[0]) for each in self._tests])
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _small(allowed: Range, most: int) -> Range:

@@ -67,6 +67,8 @@ DEEP = Tier("deep", is_wide=True, is_deep=True)  # where recursion ends
 WIDER = Tier("wider", is_wide=True)
 LOOSE = Tier("loose", is_wide=True, is_loose=True)
 CASES = Tier("given cases")  # cases of given inputs, others together or in another order
+THINNED = Tier("thinned")  # given inputs with fewer lines, or other names of nodes
+EXAMPLES = Tier("examples")  # inputs of the statement's examples, as they are
 WORDS = Tier("words")  # arguments of calls whose texts are words of given ones
 CONSTANTS = Tier("constants", given=-1, has_constants=True)
 LETTERS = Tier("letters", is_wide=True, letters=True)

@@ -61,11 +61,11 @@ def by_parent(nodes: int, pattern: str, chance: random.Random) -> list[tuple[int
 
     Args:
         nodes: How many nodes the tree has.
-        pattern: equal and low give stars, ascending, high and ridge paths.
+        pattern: equal and low give stars, ascending, high, descending and ridge paths.
         chance: Random numbers.
     """
     if pattern in ("equal", "low"):
         return [(node, 1) for node in range(2, nodes + 1)]
-    if pattern in ("ascending", "high", "ridge"):
+    if pattern in ("ascending", "high", "descending", "ridge"):
         return [(node, node - 1) for node in range(2, nodes + 1)]
     return [(node, chance.randint(1, node - 1)) for node in range(2, nodes + 1)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
 
 from sandbox_service.errors import BadRequestError
 from sandbox_service.formats.problem import Problem, Solution
@@ -27,7 +28,8 @@ from sandbox_service.validation.evidence import STEP_SECONDS, can_be_run
 from sandbox_service.validation.recipe import Recipe
 from sandbox_service.validation.sampler import Sampler
 
-CHUNK = 16  # tests at a time, so that a program which needs its whole limit is not run on all
+CHUNKS = (2, 4, 8)  # tests at a time, then MOST_CHUNK: a program that needs its whole limit is run on few
+MOST_CHUNK = 16
 MOST_TIMEOUTS = 2  # after so many a program is not run on further tests,
 MOST_FAILURES = 8  # nor is a mutant after so many failures: nearly every test refuses it
 MUTANT_FACTOR = 10  # a mutant may take ten times the time of the slowest reference
@@ -289,8 +291,8 @@ async def _failed(
     fails: dict[int, set[int]] = {place: set() for place in places}
     timeouts = dict.fromkeys(places, 0)
     tests = [each.test for each in candidates]
-    for start in range(0, len(tests), CHUNK):
-        chunk = tests[start : start + CHUNK]
+    for start, size in _chunks(len(tests)):
+        chunk = tests[start : start + size]
         running = [
             each
             for each in places
@@ -302,6 +304,16 @@ async def _failed(
             fails[place] |= failed
             timeouts[place] += sum(verdict in COSTLY for verdict in row.verdicts)
     return fails
+
+
+def _chunks(count: int) -> Iterator[tuple[int, int]]:
+    """Yield where the parts of so many tests begin, and how many each has at most."""
+    start = 0
+    for size in chain(CHUNKS, repeat(MOST_CHUNK)):
+        if start >= count:
+            return
+        yield start, size
+        start += size
 
 
 def _within_limits(

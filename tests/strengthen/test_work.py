@@ -10,6 +10,7 @@ import pytest
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Grade, Limits, StdinTest, TestResult, Verdict
 from sandbox_service.strengthen import answers, choice, cover, merging, records, strength, work
+from sandbox_service.strengthen.answers import Answered, Candidate
 from sandbox_service.strengthen.runs import NotJudgedError, Program, Runner
 from sandbox_service.strengthen.strength import Share
 from sandbox_service.strengthen.subjects import subject_of
@@ -131,6 +132,24 @@ def test_no_more_inputs_are_asked_for_where_some_take_too_long() -> None:
     inputs, row = asyncio.run(answers.asked(Runner(problem(), judge, Memory()), subject, reference, made, limits))
     assert [each.tier for each in inputs] == ["far"] * answers.CHUNK + ["near"] * 2
     assert len(row.verdicts) == len(row.outputs) == judge.asked == len(inputs)
+
+
+def test_a_program_that_needs_its_whole_limit_is_run_on_few_tests() -> None:
+    class Late(ExecutingJudge):
+        async def grade(self, shared: Any, submissions: Any) -> Any:
+            if shared["tests"][0]["input"] in {each.input for each in given.tests or [] if isinstance(each, StdinTest)}:
+                return await super().grade(shared, submissions)
+            ran.append(len(shared["tests"]))
+            late = [TestResult(index=at, verdict=Verdict.TLE) for at in range(len(shared["tests"]))]
+            return [Grade(id="", verdict=Verdict.TLE, reward=0, tests=late) for _ in submissions]
+
+    ran: list[int] = []
+    given, endless = problem(), [Program("mutant", "endless", RIGHT[0]), Program("wrong", "slow", RIGHT[1])]
+    valid = [Candidate(StdinTest(input=f"{n} 90\n", output="1"), Made(f"{n} 90\n", "")) for n in range(60)]
+    runner = Runner(given, Late(), Memory())
+    found = asyncio.run(work.fails_of(runner, recipe(audit=0), endless, Answered(valid, 0.1, [])))
+    assert found.fails == {0: {0, 1}, 1: {0, 1}}
+    assert sum(ran) == 2
 
 
 def test_the_cover_takes_few_and_short_tests() -> None:
