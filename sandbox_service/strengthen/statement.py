@@ -125,14 +125,24 @@ def rules_of(statement: str) -> Rules:
     Args:
         statement: Text of the problem.
     """
-    statement = plain(statement)
-    text = statement[: examples.start()] if (examples := _EXAMPLES.search(statement)) else statement
-    text = text[: output.start()] if (output := _OUTPUT.search(text)) else text
-    start = begin.start() if (begin := _INPUT.search(text)) else len(text)
+    text, about_input = parts_of(statement)
+    start = len(text) - len(about_input)
     found = list(map(_on_one_line, _rules_in(text, start)))
     limits = [number_in(limit[1]) for each in found if _SUM.search(each) and (limit := _LIMIT.search(each))]
     sums = tuple(each for each in limits if each is not None)
     return Rules(tuple(found), sums, _CASES.search(text) is not None, tuple(_ends_in(text)))
+
+
+def parts_of(statement: str) -> tuple[str, str]:
+    """Return the text before the part about the output, and the part of it about the input, if it is told apart.
+
+    Args:
+        statement: Text of the problem.
+    """
+    statement = plain(statement)
+    text = statement[: examples.start()] if (examples := _EXAMPLES.search(statement)) else statement
+    text = text[: output.start()] if (output := _OUTPUT.search(text)) else text
+    return text, text[begin.start() :] if (begin := _INPUT.search(text)) else ""
 
 
 def guarantees_in(statement: str) -> list[str]:

@@ -7,12 +7,15 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import StdinTest, TestCase
 from sandbox_service.strengthen import tables, tiers
 from sandbox_service.strengthen.facts import facts_of, numbers_of, of_given_words, sums_of, without_ranges
 from sandbox_service.strengthen.form import Form, Length, Line, Repeat, lines_in, trimmed
+from sandbox_service.strengthen.graph_kinds import kind_in
+from sandbox_service.strengthen.graphs import Graph, facts_with, graphs_of, ranges_with
 from sandbox_service.strengthen.inference import form_of
 from sandbox_service.strengthen.inputs import Maker, UnmadeError
 from sandbox_service.strengthen.plans import plan_of
@@ -30,6 +33,8 @@ EACH = 6  # inputs of a tier that was not tried before, where there are enough o
 PLANS_APART = 5  # tiers begin with other plans
 SMALL_NUMBERS = 30  # of inputs that are a number
 MOST_SMALL, MOST_LENGTH = 5, 10  # greatest distance of small numbers and lengths from the least one
+MOST_NODES = 16  # … of numbers of nodes
+MOST_DEEP = 6  # inputs of long paths: each costs much more than a small one
 
 
 class StdinSubject:
@@ -43,6 +48,7 @@ class StdinSubject:
         self._rules = rules_of(text_of(problem))
         self._given = [numbers_of(self._form, each) for each in self._inputs] if self._form else []
         self._kept = self._rules.kept(self._given)
+        self._graphs = self._graphs_of(self._form) if self._form else []
 
     @property
     def form(self) -> str:
@@ -60,6 +66,10 @@ class StdinSubject:
         if self._form is None:
             return next(iter(self._rules.sentences), "")
         return self._rules.unexplained(facts_of(self._form, self._inputs), self._given)
+
+    def _graphs_of(self, form: Form) -> list[Graph]:
+        facts, statement = facts_of(form, self._inputs), text_of(self._problem)
+        return graphs_of(form.items, facts, statement, has_rules=bool(self.unexplained))
 
     # --- making
 
@@ -84,6 +94,8 @@ class StdinSubject:
         maker = cache(lambda tier: self._maker(tier, wanted))
         for turn in range(turns):
             for place, tier in enumerate(used):
+                if tier.is_deep and turn >= MOST_DEEP:
+                    continue
                 number = turn + PLANS_APART * place + turns * wanted.round
                 chance = random.Random(f"{self._problem.id} {wanted.round} {place} {turn}")  # noqa: S311
                 if tier is tiers.CASES:
@@ -126,9 +138,9 @@ class StdinSubject:
             return given
         given += cases
         if not self._may_be_wide(wanted):
-            return [tiers.SEEN] * max(5 - len(given), 2) + [tiers.SMALL] + given
+            return self._with_graphs([tiers.SEEN] * max(5 - len(given), 2) + [tiers.SMALL] + given)
         facts = facts_of(self._form, self._inputs)
-        deep = [tiers.DEEP] if facts.has_trees else []
+        deep = [tiers.DEEP] if facts.has_trees and not self._graphs else []
         if judges < LEAST_JUDGES:
             return [tiers.WIDER, tiers.SMALL, *given, *deep]
         words = [each for each in facts.slots.values() if each.kind == "word" and not each.words]
@@ -137,7 +149,15 @@ class StdinSubject:
         wide = tiers.beyond(has_lengths=lengths, has_letters=has_letters, digits=wanted.digits)
         first, second = wide[: len(wide) // 2], wide[len(wide) // 2 :]
         small, loose = tiers.SMALL, tiers.SMALL_LOOSE
-        return [tiers.SEEN, small, *first, loose, tiers.SEEN, small, *second, loose, *given, small, *deep]
+        return self._with_graphs(
+            [tiers.SEEN, small, *first, loose, tiers.SEEN, small, *second, loose, *given, small, *deep]
+        )
+
+    def _with_graphs(self, used: Sequence[Tier]) -> list[Tier]:
+        """The tiers, each with one of graphs after it where inputs have graphs."""
+        if not self._graphs:
+            return list(used)
+        return [*chain(*((each, tiers.GRAPHS) for each in used)), tiers.DEEP_GRAPHS]
 
     def _may_be_wide(self, wanted: Wanted) -> bool:
         """Return whether inputs may go beyond those seen.
@@ -172,16 +192,19 @@ class StdinSubject:
             most=tier.most,
             longest=tier.longest,
         )
+        stated, graphs = ranges, self._graphs if tier.is_graph else []
         if tier.is_small:
+            most = MOST_NODES if graphs else MOST_LENGTH
             ranges = {
-                slot: _small(each, MOST_LENGTH if slot in facts.lengths else MOST_SMALL)
-                for slot, each in ranges.items()
+                slot: _small(each, most if slot in facts.lengths else MOST_SMALL) for slot, each in ranges.items()
             }
+        if graphs:
+            facts, ranges = facts_with(facts, graphs), ranges_with(ranges, graphs, stated)
         kept = [line for place, line in enumerate(lines_in(self._form.items)) if place in tier.kept]
         values = {line: self._form.values_of(line, self._inputs) for line in kept}
         return Maker(
             self._form, facts, ranges, is_strict=not tier.is_loose, most_bytes=wanted.most_bytes,
-            letters=tier.letters, kept=values,
+            letters=tier.letters, kept=values, graphs=graphs,
         )  # fmt: skip
 
     def _changed(self, tier: Tier, number: int, chance: random.Random, wanted: Wanted) -> Made | None:
@@ -302,8 +325,21 @@ def _small(allowed: Range, most: int) -> Range:
 
 
 def _made(maker: Maker, tier: Tier, number: int, chance: random.Random) -> Made | None:
-    plan = plan_of(number, is_long=bool(tier.longest), is_small=tier.is_small, is_deep=tier.is_deep)
+    plan = plan_of(
+        number,
+        is_long=bool(tier.longest),
+        is_small=tier.is_small,
+        is_deep=tier.is_deep,
+        is_graph=tier.is_graph,
+    )
     try:
-        return Made(maker.make(plan, chance), f"{tier.name}: {plan.name}", tier.name)
+        text = maker.make(plan, chance)
     except UnmadeError:
         return None
+    kind = _kind(maker, text) if tier.is_graph and not tier.is_deep else plan.name
+    return Made(text, f"{tier.name}: {kind}", tier.name)
+
+
+def _kind(maker: Maker, text: str) -> str:
+    """What the first graph of an input is."""
+    return kind_in(numbers_of(maker.form, text), next(iter(maker.graphs.values())))
