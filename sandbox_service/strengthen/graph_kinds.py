@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 from sandbox_service.strengthen.graphs import Graph
 from sandbox_service.strengthen.trees import parts_of
@@ -32,13 +33,17 @@ def kind_in(numbers: Mapping[int, Sequence[int]], graph: Graph) -> str:
 
 
 def kind_of(nodes: int, base: int, edges: Edges) -> str:
-    """Return what a graph consists of, such as `path, several ring, alone`.
+    """Return what a graph consists of, such as `path, several ring, alone`; of a dense one, what it lacks.
 
     Args:
         nodes: The number of nodes.
         base: The first node.
         edges: Its edges.
     """
+    pairs = set(combinations(range(base, base + nodes), 2))
+    own = {(min(edge), max(edge)) for edge in edges}
+    if nodes >= LEAST_CLIQUE and own <= pairs and 2 * len(own) > len(pairs) and len(own) == len(edges):
+        return f"all but {kind_of(nodes, base, sorted(pairs - own))}"
     names = Counter(_name(each, edges) for each in parts_of(range(base, base + nodes), edges))
     return ", ".join(name if count == 1 else f"several {name}" for name, count in sorted(names.items()))
 

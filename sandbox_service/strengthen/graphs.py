@@ -28,7 +28,8 @@ _PAIR = re.compile(
     rf"(?P<low>[01])\s*{_LESS}\s*(?P<one>{_NAME})\s*(?P<sign>,|{_LESS}|≠|!=)\s*(?P<other>{_NAME})\s*"
     rf"(?P<to>{_LESS})\s*(?P<most>[A-Za-z])(?![\w_])"
 )
-_SIZES = frozenset("nmkqtNMKQT")  # names of single numbers
+_SIZES = frozenset("nmkqtNMKQT")  # names of single numbers,
+_NODES = frozenset("nvNV")  # and those of numbers of nodes, which come first
 _WORDS = re.compile(
     r"\b(?:graphs?|edges?|vert(?:ex|ices)|nodes?|roads?|cit(?:y|ies)|friends?|tunnels?|pipes?|bridges?|links?|cables?"
     r"|flights?|wires?|rails?|corridors?|passages?|connect\w*)\b",
@@ -37,7 +38,7 @@ _WORDS = re.compile(
 # all nodes are connected, not only some: `from any city to any other`, `the graph is connected`
 _ALL = r"(?:any|every|each|all)\b"
 _CONNECTED = re.compile(
-    r"connected (?:\w+ )?(?:graph|network|tree)|\bconnectivity\b"
+    r"connected (?:\w+ )?(?:graph|network|tree)|\bconnectivity\b|\balways (?:\w+ )?(?:path|way|route|possible)\b"
     r"|(?:is|are|be|stays?|remains?) (?:\w+ )?connected\b(?! (?:by|to|with|via|through))"
     rf"|\b(?:from|to|between|reach|visit)\w* {_ALL}|\b{_ALL} (?:\w+ ){{1,3}}(?:is|are|can be) (?:\w+ )?reach"
     r"|connected by (?:an? |some |one |exactly one )?(?:\w+ )?(?:path|sequence)",
@@ -45,7 +46,9 @@ _CONNECTED = re.compile(
 )
 _TREE = re.compile(r"\b(?:tree|forest|acyclic|cycles?)\b|n\s*[-−–]\s*1 (?:\w+ )?(?:edges|roads|lines)", re.IGNORECASE)
 _GIVEN_TREE = re.compile(
-    r"(?:given|is|are|forms?|has|have|as) (?:an? |the )?(?:\w+ ){0,2}(?:tree|forest)\b", re.IGNORECASE
+    r"(?:given|is|are|forms?|has|have|as) (?:an? |the )?(?:\w+ ){0,2}(?:tree|forest)\b"
+    r"|\bacyclic\b|\bno (?:\w+ )?cycles?\b|\bwithout (?:\w+ )?cycles?\b",
+    re.IGNORECASE,
 )
 _NOT = re.compile(
     r"\bnot (?:\w+ )?(?:guarante\w+|necessar\w+|have to)|\bmay (?:\w+ )?not\b|\bdisconnected\b", re.IGNORECASE
@@ -109,13 +112,14 @@ def graphs_of(items: Sequence[Item], facts: Facts, statement: str, *, has_rules:
     lists = list(_lists(items, facts))
     pairs = [each for each in _PAIR.finditer(text) if _is_of_ends(each)]
     pairs = pairs if len(pairs) >= len(lists) else []
-    for length, line, rows in lists:
+    for place, (length, line, rows) in enumerate(lists):
         counts = [*_beside(length, items), *(each.nodes for each in found), *_slots_before(line, items)]
-        first = _first_node(rows, [each for each in counts if each != length], pairs, text)
+        pair = pairs[place] if pairs else None
+        first = _first_node(rows, [each for each in counts if each != length], pair, text)
         if first is None:
             continue
         keeps = _keeps(rows, text, about_input, has_rules=has_rules)
-        if any(_are_unequal(each, text) for each in pairs):
+        if pair and _are_unequal(pair, text):
             keeps = replace(keeps, has_loops=False)
         fewest = _FEWEST.search(about_input)
         found.append(
@@ -167,16 +171,17 @@ def _are_unequal(pair: re.Match[str], text: str) -> bool:
     return re.search(rf"(?<!\w){one}\s*(?:≠|!=|<|\\neq?)\s*{other}(?!\w)", text) is not None
 
 
-def _first_node(rows: Rows, counts: Sequence[int], pairs: Sequence[re.Match[str]], text: str) -> tuple[int, int] | None:
+def _first_node(rows: Rows, counts: Sequence[int], pair: re.Match[str] | None, text: str) -> tuple[int, int] | None:
     """The slot with the number of nodes, which is one of the counts, and the first node, if the lines are edges."""
     ends = rows.ends
     assert ends is not None
     chances = dict(zip(ends.bounds, ends.chances, strict=True))
-    nodes = next((slot for slot in counts if slot in chances), None)
-    if nodes is None:
+    possible = list(dict.fromkeys(slot for slot in counts if slot in chances))
+    if not possible or (pair and pair["most"] not in _NODES and len(possible) > 1):
         return None
-    if pairs:
-        base = int(pairs[0]["low"])
+    nodes = possible[0]
+    if pair:
+        base = int(pair["low"])
     elif _WORDS.search(text) and chances[nodes] >= CHANCE and (nodes in ends.reached or not ends.low):
         base = min(ends.low, 1)
     else:

@@ -25,12 +25,14 @@ _GUARANTEE = re.compile(
     r"guarant\w+,? that|guarant\w+ to\b|(?:is|are|it'?s) (?:\w+ )?guarant\w+|you (?:may|can) assume|it is known that",
     re.IGNORECASE,
 )
+# no guarantee: `it is not guaranteed that all cities are connected`
+_NO_GUARANTEE = re.compile(r"(?:,? but )?(?:it is|it'?s) not guaranteed(?:(?!\bbut\b)[^.;])*", re.IGNORECASE)
 # a guarantee about the answer, which no input can break
 _CLAIM = re.compile(r"always (?:\w+ )?(?:exists?|possible)|under (?:\w+ )*constraints", re.IGNORECASE)
 _SUM = re.compile(r"\b(?:sum|total)\b|∑|\\sum|\bsums\b", re.IGNORECASE)
 _LIMIT = re.compile(rf"(?:exceeds?|at most|≤|<=|more than|greater than|up to)\s*({NUMBER})")
 _TREE = re.compile(r"\btrees?\b|\brooted\b|\bcycles?\b|\bacyclic\b", re.IGNORECASE)
-_CONNECTED = re.compile(r"\bconnect\w*|\breach\w*|\bpath\b|\b(?:get|pass) from\b|\btravel", re.IGNORECASE)
+_CONNECTED = re.compile(r"\bconnect\w*|\breach\w*|\bpath\b|\b(?:get|pass) from\b|\bfrom any\b|\btravel", re.IGNORECASE)
 _ONCE = re.compile(
     r"no two|multiple (?:edges|roads)|multi-?edges|(?:at most|exactly|more than|only) once|twice|unique|pairwise"
     r"|same (?:pair|point|position|place|number)|(?:at most|more than) one|coincide|repeat"
@@ -126,7 +128,8 @@ def rules_of(statement: str) -> Rules:
         statement: Text of the problem.
     """
     text, about_input = parts_of(statement)
-    start = len(text) - len(about_input)
+    legend, about_input = (_NO_GUARANTEE.sub("", each) for each in (text.removesuffix(about_input), about_input))
+    text, start = legend + about_input, len(legend)
     found = list(map(_on_one_line, _rules_in(text, start)))
     limits = [number_in(limit[1]) for each in found if _SUM.search(each) and (limit := _LIMIT.search(each))]
     sums = tuple(each for each in limits if each is not None)

@@ -234,6 +234,14 @@ def test_rules_are_read_below_any_heading(heading: str) -> None:
     assert not rules_of(statement.replace("Input", "")).sentences
 
 
+def test_what_is_not_guaranteed_is_no_rule() -> None:
+    none = "It is not guaranteed that you can get from any city to any other one"
+    assert not rules_of(STATEMENT.format(f"{none}.", "a number")).sentences
+    assert rules_of(STATEMENT.format(f"{none}, but it is guaranteed that n is odd.", "a number")).sentences
+    [found] = rules_of(STATEMENT.format(f"It is guaranteed that n is odd, but {none.lower()}.", "a number")).sentences
+    assert found == "It is guaranteed that n is odd."
+
+
 def test_cases_of_given_inputs_are_valid_whatever_the_rule() -> None:
     statement = STATEMENT.format("Then come test cases. It is guaranteed that each has a solution.", "a number")
     cases = ["3\n4\n6\n9\n", "2\n10\n12\n"]
