@@ -248,7 +248,8 @@ def facts_with(facts: Facts, graphs: Sequence[Graph]) -> Facts:
             is_certain=True,
             distinct=not (each.keeps.has_doubles or each.keeps.has_loops),
         )
-    return replace(facts, slots=slots, rows=rows, relations=tuple(relations))
+    lengths = facts.lengths | {each.nodes for each in graphs}
+    return replace(facts, slots=slots, rows=rows, relations=tuple(relations), lengths=lengths)
 
 
 def _of_end(facts: SlotFacts, graph: Graph) -> SlotFacts:

@@ -19,9 +19,10 @@ Edges = list[tuple[int, int]]
 ALONE = 0.2  # share of graphs with a single component
 ALIKE = 0.5  # … whose components are all of one kind
 MOST_DENSE = 24  # nodes of a graph whose complement is made,
-DENSE = 0.12  # and the share of such graphs
+DENSE = 0.18  # and the share of such graphs
 EMPTY = 0.03  # … of graphs without an edge
 RING = 3  # nodes of the least ring
+RANDOM = 0.15  # … with random edges
 FURTHER = 0.15  # … with an edge or two between any nodes
 DOUBLED = 0.4  # … with double edges and loops, where these are allowed
 MOST_CLIQUE = 7  # nodes of a clique in a larger component
@@ -165,7 +166,7 @@ TREES: tuple[Kind, ...] = (_path, _star, _tree)
 RINGS: tuple[Kind, ...] = (_path, _cycle)  # of at most two edges at each node
 KINDS: tuple[Kind, ...] = (
     *TREES, *(_cycle, _cycle, _cycle), *(_with_tail, _with_tail), *(_two_cycles, _two_cycles),
-    _clique, _two_cliques, _less, _bipartite,
+    _clique, _two_cliques, *(_less, _less), _bipartite,
 )  # fmt: skip
 
 
@@ -173,9 +174,11 @@ KINDS: tuple[Kind, ...] = (
 
 
 def _drawn(nodes: int, keeps: Keeps, chance: random.Random) -> Edges:
-    """A union of components, its complement, or a graph without edges."""
+    """A union of components, its complement, or a graph with random edges or without any."""
     if not keeps.is_connected and chance.random() < EMPTY:
         return []
+    if not (keeps.is_connected or keeps.is_forest) and chance.random() < RANDOM:
+        return _free([], nodes, chance.randint(1, 2 * nodes), chance)
     kinds = TREES if keeps.is_forest else RINGS if keeps.most_degree == len(RINGS) else KINDS
     if chance.random() < ALIKE:
         kinds = (chance.choice(kinds),)

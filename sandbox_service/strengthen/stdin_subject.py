@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain
 
 from sandbox_service.formats.problem import Problem
@@ -34,6 +35,7 @@ PLANS_APART = 5  # tiers begin with other plans
 SMALL_NUMBERS = 30  # of inputs that are a number
 MOST_SMALL, MOST_LENGTH = 5, 10  # greatest distance of small numbers and lengths from the least one
 MOST_NODES = 16  # … of numbers of nodes
+MOST_ALIKE = 3  # graphs with the same components, while there are others
 MOST_DEEP = 6  # inputs of long paths: each costs much more than a small one
 
 
@@ -76,14 +78,18 @@ class StdinSubject:
     def made(self, wanted: Wanted) -> list[Made]:
         """See `Subject`."""
         found: dict[str, Made] = {}
+        alike: dict[str, Made] = {}  # graphs of a kind of which there are enough
+        kinds = Counter[str]()
         known = {" ".join(each.split()) for each in self._inputs}
         for made in self._candidates(wanted):
             if len(found) == wanted.count:
                 break
             is_new = " ".join(made.text.split()) not in known and len(made.text.encode()) <= wanted.most_bytes
-            if is_new and self._keeps_sums(made.text) and self._keeps_properties(made.text):
-                found.setdefault(made.text, made)
-        return list(found.values())
+            if is_new and made.text not in found and self._keeps_sums(made.text) and self._keeps_properties(made.text):
+                kinds[made.how] += 1
+                is_common = made.tier == tiers.GRAPHS.name and kinds[made.how] > MOST_ALIKE
+                (alike if is_common else found)[made.text] = made
+        return list((found | alike).values())[: wanted.count]
 
     def _candidates(self, wanted: Wanted) -> Iterator[Made]:
         """Inputs of the round's tiers, which take turns."""
@@ -193,13 +199,13 @@ class StdinSubject:
             longest=tier.longest,
         )
         stated, graphs = ranges, self._graphs if tier.is_graph else []
+        facts = facts_with(facts, graphs)
         if tier.is_small:
             most = MOST_NODES if graphs else MOST_LENGTH
             ranges = {
                 slot: _small(each, most if slot in facts.lengths else MOST_SMALL) for slot, each in ranges.items()
             }
-        if graphs:
-            facts, ranges = facts_with(facts, graphs), ranges_with(ranges, graphs, stated)
+        ranges = ranges_with(ranges, graphs, stated)
         kept = [line for place, line in enumerate(lines_in(self._form.items)) if place in tier.kept]
         values = {line: self._form.values_of(line, self._inputs) for line in kept}
         return Maker(
@@ -248,7 +254,16 @@ class StdinSubject:
         most = max(self._rules.sums)
         given = [sums_of(self._form, each) for each in self._inputs]
         are_bounded = {slot for each in given for slot in each if all(one.get(slot, 0) <= most for one in given)}
+        are_bounded -= self._ends  # the sum of the names of nodes is of no interest
         return all(total <= most for slot, total in sums_of(self._form, text).items() if slot in are_bounded)
+
+    @cached_property
+    def _ends(self) -> set[int]:
+        """The slots of the ends of edges."""
+        rows = facts_of(self._form, self._inputs).rows if self._form else {}
+        trees = [line.slots[:2] for line in lines_in(self._form.items) if line.slots] if self._form else []
+        found = [ends for ends in trees if ends[0] in rows and (rows[ends[0]].tree or rows[ends[0]].connected)]
+        return {end for ends in (*found, *(each.ends for each in self._graphs)) for end in ends}
 
     def _keeps_properties(self, text: str) -> bool:
         """Return whether numbers have the properties that the statement says and those of given inputs have."""

@@ -245,10 +245,20 @@ def test_cases_have_graphs_of_their_own() -> None:
         assert not lines
 
 
+def test_names_of_nodes_have_no_part_in_the_bound_of_a_sum() -> None:
+    total = "It is guaranteed that the sum of n over all test cases does not exceed 2000."
+    text = statement(f"t, the number of test cases (1 ≤ t ≤ 100). Each begins with {BOUNDS}. {PAIRS} {SIMPLE} {total}")
+    sizes = [each.text.split()[1] for each in made(CASES, text) if each.tier == tiers.DEEP_GRAPHS.name]
+    assert sizes.count("1500") >= 3
+
+
 @pytest.mark.parametrize("judges", [1, 2, 3])
 def test_a_third_of_the_inputs_are_small_graphs_and_some_are_deep(judges: int) -> None:
     found = made(TREES, statement(f"{BOUNDS}. {PAIRS} {SIMPLE}"), judges)
     names = Counter(each.tier for each in found)
-    assert names[tiers.GRAPHS.name] >= len(found) / 4
+    assert names[tiers.GRAPHS.name] >= len(found) / 3
+    kinds = Counter(each.how for each in found if each.tier == tiers.GRAPHS.name)
+    assert len(kinds) >= 15
+    assert max(kinds.values()) <= 3 or judges < tiers.LEAST_JUDGES
     assert 3 <= names[tiers.DEEP_GRAPHS.name] <= 6
     assert max(int(each.text.split()[0]) for each in found if each.tier == tiers.DEEP_GRAPHS.name) > 1000
