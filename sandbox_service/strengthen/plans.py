@@ -10,7 +10,7 @@ SCALES = (
     ("few", "many"), ("cases", "few"), ("one", "few"), ("one", "largest"), ("one", "many"),
 )  # fmt: skip
 SMALL = (("one", "small"), ("few", "few"), ("one", "small"), ("one", "least"), ("one", "few"))
-SHAPED = (("one", "small"), ("few", "small"), ("one", "some"), ("one", "small"), ("one", "small"))
+SHAPED = (("few", "small"), ("one", "some"), ("few", "small"), ("few", "some"), ("one", "small"))
 LONG = (("one", "largest"), ("one", "many"), ("few", "many"), ("cases", "some"), ("one", "largest"))
 DEEP = ("ascending", "high", "descending")  # patterns of paths
 PATTERNS = (

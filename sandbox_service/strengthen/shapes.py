@@ -17,7 +17,8 @@ from sandbox_service.strengthen.trees import connected, edges
 Edges = list[tuple[int, int]]
 
 ALONE = 0.2  # share of graphs with a single component
-ALIKE = 0.5  # … whose components are all of one kind
+ALIKE = 0.5  # … whose components are all of one kind,
+ODD = 0.4  # but for one of them
 MOST_DENSE = 24  # nodes of a graph whose complement is made,
 DENSE = 0.18  # and the share of such graphs
 EMPTY = 0.03  # … of graphs without an edge
@@ -180,14 +181,15 @@ def _drawn(nodes: int, keeps: Keeps, chance: random.Random) -> Edges:
     if not (keeps.is_connected or keeps.is_forest) and chance.random() < RANDOM:
         return _free([], nodes, chance.randint(1, 2 * nodes), chance)
     kinds = TREES if keeps.is_forest else RINGS if keeps.most_degree == len(RINGS) else KINDS
-    if chance.random() < ALIKE:
-        kinds = (chance.choice(kinds),)
     sizes = [nodes] if chance.random() < ALONE else _sizes(nodes, chance)
+    chosen = [chance.choice(kinds) for _ in sizes]
+    if chance.random() < ALIKE:
+        chosen = [chosen[0]] * (len(sizes) - 1) + [chosen[-1] if chance.random() < ODD else chosen[0]]
     found: Edges = []
     start = 0
-    for size in sizes:
+    for size, kind in zip(sizes, chosen, strict=True):
         bridge = [(chance.randrange(start), start)] if keeps.is_connected and start else []
-        found += [*bridge, *_moved(chance.choice(kinds)(size, chance), start)]
+        found += [*bridge, *_moved(kind(size, chance), start)]
         start += size
     if keeps.is_forest or keeps.most_degree:
         return found

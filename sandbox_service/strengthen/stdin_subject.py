@@ -36,7 +36,7 @@ SMALL_NUMBERS = 30  # of inputs that are a number
 MOST_SMALL, MOST_LENGTH = 5, 10  # greatest distance of small numbers and lengths from the least one
 MOST_NODES = 16  # … of numbers of nodes
 MOST_ALIKE = 3  # graphs with the same components, while there are others
-MOST_DEEP = 6  # inputs of long paths: each costs much more than a small one
+MOST_DEEP = 4  # turns with inputs of long paths: each costs much more than a small one
 
 
 class StdinSubject:
@@ -163,7 +163,8 @@ class StdinSubject:
         """The tiers, each with one of graphs after it where inputs have graphs."""
         if not self._graphs:
             return list(used)
-        return [*chain(*((each, tiers.GRAPHS) for each in used)), tiers.DEEP_GRAPHS]
+        found = [*chain(*((each, tiers.GRAPHS) for each in used)), tiers.DEEP_GRAPHS]
+        return [*found[: len(used)], tiers.DEEP_GRAPHS, *found[len(used) :]]
 
     def _may_be_wide(self, wanted: Wanted) -> bool:
         """Return whether inputs may go beyond those seen.
