@@ -32,6 +32,23 @@ def kind_in(numbers: Mapping[int, Sequence[int]], graph: Graph) -> str:
     return kind_of(nodes, graph.base, found[start : start + edges])
 
 
+def rank_in(numbers: Mapping[int, Sequence[int]], graph: Graph, kind: str) -> int:
+    """Return how early an input of graphs comes: 0 for those that programs take for others by counting, up to 3.
+
+    A program may take n - 1 edges for a tree, n edges for a ring, and no node without edges for a connected graph. Of a
+    dense graph, what it lacks has the same part.
+
+    Args:
+        numbers: Those of the input, by slot.
+        graph: The edge list.
+        kind: The kind of its largest graph.
+    """
+    counts = list(zip(numbers.get(graph.nodes, ()), numbers.get(graph.edges, ()), strict=False))
+    nodes, edges = max(counts, default=(0, 0))
+    is_near = min(abs(edges - nodes), abs(nodes * (nodes - 1) // 2 - edges - nodes)) <= 1
+    return 2 * (nodes < LEAST_CLIQUE or not is_near) + ("alone" in kind)
+
+
 def kind_of(nodes: int, base: int, edges: Edges) -> str:
     """Return what a graph consists of, such as `path, several ring, alone`; of a dense one, what it lacks.
 

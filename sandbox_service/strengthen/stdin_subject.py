@@ -15,7 +15,7 @@ from sandbox_service.schema import StdinTest, TestCase
 from sandbox_service.strengthen import tables, tiers
 from sandbox_service.strengthen.facts import facts_of, numbers_of, of_given_words, sums_of, without_ranges
 from sandbox_service.strengthen.form import Form, Length, Line, Repeat, lines_in, trimmed
-from sandbox_service.strengthen.graph_kinds import kind_in
+from sandbox_service.strengthen.graph_kinds import kind_in, rank_in
 from sandbox_service.strengthen.graphs import Graph, facts_with, graphs_of, ranges_with
 from sandbox_service.strengthen.inference import form_of
 from sandbox_service.strengthen.inputs import Maker, UnmadeError
@@ -89,7 +89,16 @@ class StdinSubject:
                 kinds[made.how] += 1
                 is_common = made.tier == tiers.GRAPHS.name and kinds[made.how] > MOST_ALIKE
                 (alike if is_common else found)[made.text] = made
-        return list((found | alike).values())[: wanted.count]
+        return self._ranked(list((found | alike).values())[: wanted.count])
+
+    def _ranked(self, made: Sequence[Made]) -> list[Made]:
+        """The same inputs, of whose graphs those come first that programs take for others by counting."""
+        if not self._graphs or self._form is None:
+            return list(made)
+        numbers = {each.text: numbers_of(self._form, each.text) for each in made if each.tier == tiers.GRAPHS.name}
+        shaped = [each for each in made if each.text in numbers]
+        ranked = iter(sorted(shaped, key=lambda each: rank_in(numbers[each.text], self._graphs[0], each.how)))
+        return [next(ranked) if each.text in numbers else each for each in made]
 
     def _candidates(self, wanted: Wanted) -> Iterator[Made]:
         """Inputs of the round's tiers, which take turns."""

@@ -252,6 +252,14 @@ def test_names_of_nodes_have_no_part_in_the_bound_of_a_sum() -> None:
     assert sizes.count("1500") >= 3
 
 
+def test_graphs_that_programs_take_for_others_by_counting_come_first() -> None:
+    found = shaped_in(TREES, statement(f"{BOUNDS}. {PAIRS} {SIMPLE}"))
+    first = [lines[0] for lines in found[:8]]
+    assert all(nodes >= 4 for nodes, _ in first)
+    assert all(min(abs(edges - nodes), abs(nodes * (nodes - 1) // 2 - edges - nodes)) <= 1 for nodes, edges in first)
+    assert all({node for line in lines[1:] for node in line} >= {1, lines[0][0]} for lines in found[:3])
+
+
 @pytest.mark.parametrize("judges", [1, 2, 3])
 def test_a_third_of_the_inputs_are_small_graphs_and_some_are_deep(judges: int) -> None:
     found = made(TREES, statement(f"{BOUNDS}. {PAIRS} {SIMPLE}"), judges)
