@@ -129,7 +129,7 @@ def extremes(candidates: Sequence[Candidate]) -> list[int]:
         place for place, each in enumerate(candidates) if size_of(each.test) <= cover.LARGE and not each.made.is_large
     ]
     texts = {place: each.made.text for place, each in enumerate(candidates)}
-    deep = {each.made.how: place for place, each in enumerate(candidates) if each.made.tier == tiers.DEEP.name}
+    deep = {each.made.how: place for place, each in enumerate(candidates) if each.made.tier in tiers.DEEP_NAMES}
     greatest = max(cheap, key=lambda place: (_greatest_number(texts[place]), -len(texts[place]), -place), default=None)
     longest = max(cheap, key=lambda place: (len(texts[place]), -place), default=None)
     shortest = min(cheap, key=lambda place: (len(texts[place]), texts[place]), default=None)

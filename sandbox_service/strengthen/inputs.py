@@ -7,11 +7,14 @@ otherwise only those that chance does not explain.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sandbox_service.strengthen.edge_lines import ShapedGraphs, are_different, distinct_lines, edge_lines
 from sandbox_service.strengthen.facts import Facts, Relation, SlotFacts
 from sandbox_service.strengthen.form import Form, Item, Line, Numbers, Repeat, Value, case_slots, column_slots, whole
+from sandbox_service.strengthen.graph_sizes import GraphSizes
+from sandbox_service.strengthen.graphs import Graph
 from sandbox_service.strengthen.links import made_links
 from sandbox_service.strengthen.patterns import LISTS, arranged, distinct_numbers, log_uniform
 from sandbox_service.strengthen.plans import MOST, Plan
@@ -43,6 +46,7 @@ class Maker:
         most_bytes: int = 100_000,
         letters: bool = False,
         kept: Mapping[Line, Sequence[Value]] | None = None,
+        graphs: Sequence[Graph] = (),
     ) -> None:
         """Make inputs with these facts.
 
@@ -54,8 +58,9 @@ class Maker:
             most_bytes: Size of the largest input.
             letters: Words have all letters of an alphabet of which some were seen.
             kept: Lines of the form that have one of these values.
+            graphs: Edge lists whose graphs have shapes.
         """
-        self._form, self._facts, self.ranges = form, facts, ranges
+        self.form, self._facts, self.ranges = form, facts, ranges
         self._is_strict = is_strict
         self._most_bytes = most_bytes
         self._letters = letters
@@ -63,7 +68,8 @@ class Maker:
         self.kept = kept or {}
         self._cases = frozenset(case_slots(form.items))
         self._columns = frozenset(column_slots(form.items))
-        self._graphs = dict(_graphs(form.items, facts))
+        self._sizes = GraphSizes(form.items, facts, ranges)
+        self.graphs = {each.edges: each for each in graphs}
 
     def make(self, plan: Plan, chance: random.Random) -> str:
         """Return an input.
@@ -72,8 +78,8 @@ class Maker:
             UnmadeError: There is none of this plan.
         """
         making = _Making(self, plan, chance, self._most_bytes)
-        text = self._form.text(making.items(self._form.items, {}))
-        if not self._form.fits(text):
+        text = self.form.text(making.items(self.form.items, {}))
+        if not self.form.fits(text):
             raise UnmadeError("the input does not have the form")
         return text
 
@@ -92,26 +98,14 @@ class Maker:
 
     def range_of(self, slot: int, numbers: Numbers) -> Range:
         """Return the numbers that a slot may have after these."""
-        each = self._within_graph(slot, self.ranges[slot], numbers)
+        each = self.ranges[slot]
+        low, high = self._sizes.within(slot, each, numbers, self.keeps_connected)
         facts = self._facts.slots[slot]
         if facts.at_most in numbers and self.holds(facts, "at_most"):
-            most = numbers[facts.at_most] - (facts.is_below and self._is_strict)
-            return _from_to(each.low, min(each.high, most))
-        return each
-
-    def _within_graph(self, slot: int, allowed: Range, numbers: Numbers) -> Range:
-        """The numbers of nodes and of edges that a graph may have."""
-        low, high = allowed.low, allowed.high
-        for edges_slot, rows in self._graphs.items():
-            is_connected = rows.tree or self.keeps_connected(rows)
-            if slot == rows.nodes and is_connected:
-                high = min(high, self.ranges[edges_slot].high + 1)
-            if slot == edges_slot and rows.nodes in numbers:
-                nodes = numbers[rows.nodes]
-                high = min(high, nodes * (nodes - 1) // 2) if rows.distinct else high
-                high = min(high, nodes - 1) if rows.tree else high
-                low = max(low, nodes - 1) if is_connected else low
-        return _from_to(low, high)
+            high = min(high, numbers[facts.at_most] - (facts.is_below and self._is_strict))
+        if low > high:
+            raise UnmadeError("no number is allowed here")
+        return Range(low, high)
 
     def keeps_connected(self, rows: Rows) -> bool:
         """Return whether lines are to be the edges of a connected graph."""
@@ -129,32 +123,13 @@ class Maker:
         return slot in self._cases and (slot not in self._columns or chance.random() < 0.5)
 
 
-def _from_to(low: int, high: int) -> Range:
-    if low > high:
-        raise UnmadeError("no number is allowed here")
-    return Range(low, high)
-
-
-def _graphs(items: Sequence[Item], facts: Facts) -> Iterator[tuple[int, Rows]]:
-    """The slots with numbers of edges, where a number of nodes is known, too."""
-    for item in items:
-        if not isinstance(item, Repeat):
-            continue
-        first = item.body[0]
-        is_plain = item.length is not None and item.length.factor == 1 and not item.length.offset
-        if is_plain and isinstance(first, Line) and first.slots:
-            rows = facts.rows.get(first.slots[0])
-            if rows is not None and rows.nodes is not None and item.length is not None:
-                yield item.length.slot, rows
-        yield from _graphs(item.body, facts)
-
-
 class _Making:
     """One input in the making."""
 
     def __init__(self, maker: Maker, plan: Plan, chance: random.Random, most_bytes: int) -> None:
         self._maker, self._plan, self._chance = maker, plan, chance
         self._left = most_bytes
+        self._shaped = ShapedGraphs(maker.graphs, plan, chance)
 
     def items(self, items: Sequence[Item], numbers: Numbers) -> list[Any]:
         return [self._line(item, numbers) if isinstance(item, Line) else self._repeat(item, numbers) for item in items]
@@ -173,6 +148,8 @@ class _Making:
         first = item.body[0]
         if len(item.body) == 1 and isinstance(first, Line) and first.slots:
             rows = self._maker.facts.rows.get(first.slots[0])
+            if (graph := self._shaped.of(first)) is not None:
+                return self._shape(first, graph, count, numbers)
             if rows is not None and rows.tree:
                 return self._edges(first, edges(count + 1, self._plan.pattern, self._chance), numbers)
             if rows is not None and self._maker.keeps_connected(rows):
@@ -233,30 +210,25 @@ class _Making:
             raise UnmadeError("no connected graph has so many edges")
         return connected(nodes, count, self._plan.pattern, self._chance)
 
-    def _edges(self, line: Line, pairs: Sequence[tuple[int, int]], numbers: Numbers) -> list[Any]:
-        """Lines that begin with these nodes, in the order that the two have in all given inputs."""
-        signs = {each.sign for each in self._maker.relations if (each.left, each.right) == line.slots[:2]}
-        turns = []
-        for pair in pairs:
-            value = self._line(line, numbers)
-            tokens = [*map(str, sorted(pair) if signs & {"<", "<="} else pair), *value.tokens[2:]]
-            turns.append([Value(tokens, value.rest)])
-        return turns
+    def _shape(self, line: Line, graph: Graph, count: int, numbers: Numbers) -> list[Any]:
+        """Lines of a graph that has a shape."""
+        found = self._shaped.edges(graph, count, numbers)
+        lines = [] if found is None else self._edges(line, found, numbers, graph.most(numbers))
+        is_free = not self._maker.keeps_different(self._maker.facts.rows[line.slots[0]])
+        if found is None or not (is_free or are_different(lines)):
+            raise UnmadeError("no graph has so many edges")
+        return lines
+
+    def _edges(
+        self, line: Line, pairs: Sequence[tuple[int, int]], numbers: Numbers, bounded: Mapping[int, int] | None = None
+    ) -> list[Any]:
+        return edge_lines(line, pairs, lambda: self._line(line, numbers), self._relations_in(line), bounded)
 
     def _distinct(self, line: Line, count: int, numbers: Numbers, *, is_ordered: bool) -> list[Any]:
-        seen: set[frozenset[str] | tuple[str, ...]] = set()
-        turns: list[Any] = []
-        for _ in range(count * TRIES):
-            if len(turns) == count:
-                break
-            value = self._line(line, numbers, pattern="wide" if turns else None)
-            key = tuple(value.tokens) if is_ordered else frozenset(value.tokens[:2])
-            if key not in seen:
-                seen.add(key)
-                turns.append([value])
-        if len(turns) < count:
+        found = distinct_lines(lambda pattern: self._line(line, numbers, pattern), count, is_ordered=is_ordered)
+        if found is None:
             raise UnmadeError("too few distinct lines")
-        return turns
+        return found
 
     # --- lines
 
@@ -320,6 +292,8 @@ class _Making:
 
     def _length(self, slot: int, allowed: Range, numbers: Numbers) -> int:
         low, chance = max(allowed.low, 0), self._chance
+        if (count := self._shaped.count(slot, Range(low, allowed.high), numbers)) is not None:
+            return count
         scale = self._plan.cases if self._maker.is_cases(slot, chance) else self._plan.size
         if scale == "least" or allowed.high <= low:
             return low

@@ -10,6 +10,7 @@ SCALES = (
     ("few", "many"), ("cases", "few"), ("one", "few"), ("one", "largest"), ("one", "many"),
 )  # fmt: skip
 SMALL = (("one", "small"), ("few", "few"), ("one", "small"), ("one", "least"), ("one", "few"))
+SHAPED = (("few", "small"), ("one", "some"), ("few", "small"), ("few", "some"), ("one", "small"))
 LONG = (("one", "largest"), ("one", "many"), ("few", "many"), ("cases", "some"), ("one", "largest"))
 DEEP = ("ascending", "high", "descending")  # patterns of paths
 PATTERNS = (
@@ -38,7 +39,9 @@ class Plan:
         return self.cases == self.size == "largest"
 
 
-def plan_of(number: int, *, is_long: bool = False, is_small: bool = False, is_deep: bool = False) -> Plan:
+def plan_of(
+    number: int, *, is_long: bool = False, is_small: bool = False, is_deep: bool = False, is_graph: bool = False
+) -> Plan:
     """Return a plan; each pair of sizes meets each pattern.
 
     Args:
@@ -46,9 +49,10 @@ def plan_of(number: int, *, is_long: bool = False, is_small: bool = False, is_de
         is_long: Lengths are great.
         is_small: … or all small.
         is_deep: Trees are long paths.
+        is_graph: Graphs have shapes.
     """
     if is_deep:
         return Plan("one", "deep", DEEP[number % len(DEEP)])
-    scales = LONG if is_long else SMALL if is_small else SCALES
+    scales = LONG if is_long else SHAPED if is_graph else SMALL if is_small else SCALES
     cases, size = scales[number % len(scales)]
     return Plan(cases, size, PATTERNS[number % len(PATTERNS)])

@@ -22,17 +22,19 @@ _EXAMPLES = re.compile(r"^\W*(?:sample|examples?|notes?)\W*(?:inputs?|tests?|\d+
 _INPUT = re.compile(r"^\W*(?:the\s)?input\b", re.IGNORECASE | re.MULTILINE)
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n\s*\n|\n(?=\s*[*#-])")
 _GUARANTEE = re.compile(
-    r"(?<!not )guarant\w+,? that|(?<!not )guarant\w+ to\b|(?:is|are|it'?s) (?!not)(?:\w+ )?guarant\w+"
-    r"|you (?:may|can) assume|it is known that",
+    r"guarant\w+,? that|guarant\w+ to\b|(?:is|are|it'?s) (?:\w+ )?guarant\w+|you (?:may|can) assume|it is known that",
     re.IGNORECASE,
 )
+# no guarantee: `it is not guaranteed that all cities are connected`
+_NO_GUARANTEE = re.compile(r"(?:,? but )?(?:it is|it'?s) not guaranteed(?:(?!\bbut\b)[^.;])*", re.IGNORECASE)
 # a guarantee about the answer, which no input can break
 _CLAIM = re.compile(r"always (?:\w+ )?(?:exists?|possible)|under (?:\w+ )*constraints", re.IGNORECASE)
 _SUM = re.compile(r"\b(?:sum|total)\b|∑|\\sum|\bsums\b", re.IGNORECASE)
 _LIMIT = re.compile(rf"(?:exceeds?|at most|≤|<=|more than|greater than|up to)\s*({NUMBER})")
 _TREE = re.compile(r"\btrees?\b|\brooted\b|\bcycles?\b|\bacyclic\b", re.IGNORECASE)
 _CONNECTED = re.compile(
-    r"\bconnect(?:ed(?! by (?:the|this|an?)\b)|ivity)?\b|\breach\w*|\bpath\b|\b(?:get|pass) from\b|\btravel",
+    r"\bconnect(?:ed(?! by (?:the|this|an?)\b)|ivity)?\b|\breach\w*|\bpath\b|\b(?:get|pass) from\b|\bfrom any\b"
+    r"|\btravel",
     re.IGNORECASE,
 )
 _ONCE = re.compile(
@@ -130,14 +132,25 @@ def rules_of(statement: str) -> Rules:
     Args:
         statement: Text of the problem.
     """
-    statement = plain(statement)
-    text = statement[: examples.start()] if (examples := _EXAMPLES.search(statement)) else statement
-    text = text[: output.start()] if (output := _OUTPUT.search(text)) else text
-    start = begin.start() if (begin := _INPUT.search(text)) else len(text)
+    text, about_input = parts_of(statement)
+    legend, about_input = (_NO_GUARANTEE.sub("", each) for each in (text.removesuffix(about_input), about_input))
+    text, start = legend + about_input, len(legend)
     found = list(map(_on_one_line, _rules_in(text, start)))
     limits = [number_in(limit[1]) for each in found if _SUM.search(each) and (limit := _LIMIT.search(each))]
     sums = tuple(each for each in limits if each is not None)
     return Rules(tuple(found), sums, _CASES.search(text) is not None, tuple(_ends_in(text)))
+
+
+def parts_of(statement: str) -> tuple[str, str]:
+    """Return the text before the part about the output, and the part of it about the input, if it is told apart.
+
+    Args:
+        statement: Text of the problem.
+    """
+    statement = plain(statement)
+    text = statement[: examples.start()] if (examples := _EXAMPLES.search(statement)) else statement
+    text = text[: output.start()] if (output := _OUTPUT.search(text)) else text
+    return text, text[begin.start() :] if (begin := _INPUT.search(text)) else ""
 
 
 def guarantees_in(statement: str) -> list[str]:

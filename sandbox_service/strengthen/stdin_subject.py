@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Container, Iterator, Sequence, Set
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
+from itertools import chain
 
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import StdinTest, TestCase
@@ -14,6 +16,8 @@ from sandbox_service.strengthen import tables, tiers
 from sandbox_service.strengthen.examples import examples_in, learnt
 from sandbox_service.strengthen.facts import Facts, facts_of, numbers_of, of_given_words, sums_of, without_ranges
 from sandbox_service.strengthen.form import Form, Length, Line, Repeat, lines_in, trimmed
+from sandbox_service.strengthen.graph_kinds import kind_in, rank_in
+from sandbox_service.strengthen.graphs import Graph, facts_with, graphs_of, ranges_with
 from sandbox_service.strengthen.inputs import Maker, UnmadeError
 from sandbox_service.strengthen.large_inputs import LargeInputs, with_lengths_of_words
 from sandbox_service.strengthen.plans import plan_of
@@ -33,6 +37,9 @@ EACH = 6  # inputs of a tier that was not tried before, where there are enough o
 PLANS_APART = 5  # tiers begin with other plans
 SMALL_NUMBERS = 30  # of inputs that are a number
 MOST_SMALL, MOST_LENGTH = 5, 10  # greatest distance of small numbers and lengths from the least one
+MOST_NODES = 16  # … of numbers of nodes
+MOST_ALIKE = 3  # graphs with the same components, while there are others
+MOST_DEEP = 4  # turns with inputs of long paths: each costs much more than a small one
 
 
 class StdinSubject:
@@ -51,6 +58,7 @@ class StdinSubject:
         self._given = [numbers_of(self._form, each) for each in self._inputs] if self._form else []
         self._kept = self._rules.kept(self._given)
         self._thinner = Thinner(self._form, self._facts) if self._form else None
+        self._graphs = self._graphs_of(self._form) if self._form else []
 
     def _unexplained(self, form: Form, inputs: Sequence[str]) -> str:
         numbers = [numbers_of(form, each) for each in inputs]
@@ -73,18 +81,34 @@ class StdinSubject:
             return next(iter(self._rules.sentences), "")
         return self._rules.unexplained(self._facts, self._given)
 
+    def _graphs_of(self, form: Form) -> list[Graph]:
+        return graphs_of(form.items, self._facts, text_of(self._problem), has_rules=bool(self.unexplained))
+
     # --- making
 
     def made(self, wanted: Wanted) -> list[Made]:
         """See `Subject`."""
         found: dict[str, Made] = {}
+        alike: dict[str, Made] = {}  # graphs of a kind of which there are enough
+        kinds = Counter[str]()
         for made in self._candidates(wanted):
             if len(found) == wanted.count:
                 break
             is_new = _words(made.text) not in self._known and len(made.text.encode()) <= wanted.most_bytes
-            if is_new and self._keeps_sums(made.text) and self._keeps_properties(made.text):
-                found.setdefault(made.text, made)
-        return list(found.values())
+            if is_new and made.text not in found and self._keeps_sums(made.text) and self._keeps_properties(made.text):
+                kinds[made.how] += 1
+                is_common = made.tier == tiers.GRAPHS.name and kinds[made.how] > MOST_ALIKE
+                (alike if is_common else found)[made.text] = made
+        return self._ranked(list((found | alike).values())[: wanted.count])
+
+    def _ranked(self, made: Sequence[Made]) -> list[Made]:
+        """The same inputs, of whose graphs those come first that programs take for others by counting."""
+        if not self._graphs or self._form is None:
+            return list(made)
+        numbers = {each.text: numbers_of(self._form, each.text) for each in made if each.tier == tiers.GRAPHS.name}
+        shaped = [each for each in made if each.text in numbers]
+        ranked = iter(sorted(shaped, key=lambda each: rank_in(numbers[each.text], self._graphs[0], each.how)))
+        return [next(ranked) if each.text in numbers else each for each in made]
 
     def _candidates(self, wanted: Wanted) -> Iterator[Made]:
         """Inputs of the round's tiers, which take turns."""
@@ -97,6 +121,8 @@ class StdinSubject:
         maker = cache(lambda tier: self._maker(tier, wanted))
         for turn in range(turns):
             for place, tier in enumerate(used):
+                if tier.is_deep and turn >= MOST_DEEP:
+                    continue
                 number = turn + PLANS_APART * place + turns * wanted.round
                 chance = random.Random(f"{self._problem.id} {wanted.round} {place} {turn}")  # noqa: S311
                 if tier is tiers.CASES:
@@ -157,9 +183,9 @@ class StdinSubject:
         given += cases
         if not self._may_be_wide(wanted):
             thinned = [tiers.THINNED] * THINNED_TURNS if self.unexplained and self._can_thin() else []
-            return [tiers.SEEN] * max(5 - len(given), 2) + [tiers.SMALL] + given + thinned
+            return self._with_graphs([tiers.SEEN] * max(5 - len(given), 2) + [tiers.SMALL] + given + thinned)
         facts = self._facts
-        deep = [tiers.DEEP] if facts.has_trees else []
+        deep = [tiers.DEEP] if facts.has_trees and not self._graphs else []
         if judges < LEAST_JUDGES:
             return [tiers.WIDER, tiers.SMALL, *given, *deep]
         words = [each for each in facts.slots.values() if each.kind == "word" and not each.words]
@@ -168,7 +194,16 @@ class StdinSubject:
         wide = tiers.beyond(has_lengths=lengths, has_letters=has_letters, digits=wanted.digits)
         first, second = wide[: len(wide) // 2], wide[len(wide) // 2 :]
         small, loose = tiers.SMALL, tiers.SMALL_LOOSE
-        return [tiers.SEEN, small, *first, loose, tiers.SEEN, small, *second, loose, *given, small, *deep]
+        return self._with_graphs(
+            [tiers.SEEN, small, *first, loose, tiers.SEEN, small, *second, loose, *given, small, *deep]
+        )
+
+    def _with_graphs(self, used: Sequence[Tier]) -> list[Tier]:
+        """The tiers, each with one of graphs after it where inputs have graphs."""
+        if not self._graphs:
+            return list(used)
+        found = [*chain(*((each, tiers.GRAPHS) for each in used)), tiers.DEEP_GRAPHS]
+        return [*found[: len(used)], tiers.DEEP_GRAPHS, *found[len(used) :]]
 
     def _may_be_wide(self, wanted: Wanted) -> bool:
         """Return whether inputs may go beyond those seen.
@@ -201,16 +236,19 @@ class StdinSubject:
             most=tier.most,
             longest=tier.longest,
         )
+        stated, graphs = ranges, self._graphs if tier.is_graph else []
+        facts = facts_with(facts, graphs)
         if tier.is_small:
+            most = MOST_NODES if graphs else MOST_LENGTH
             ranges = {
-                slot: _small(each, MOST_LENGTH if slot in facts.lengths else MOST_SMALL)
-                for slot, each in ranges.items()
+                slot: _small(each, most if slot in facts.lengths else MOST_SMALL) for slot, each in ranges.items()
             }
+        ranges = ranges_with(ranges, graphs, stated)
         kept = [line for place, line in enumerate(lines_in(self._form.items)) if place in tier.kept]
         values = {line: self._form.values_of(line, self._inputs) for line in kept}
         return Maker(
             self._form, facts, ranges, is_strict=not tier.is_loose, most_bytes=wanted.most_bytes,
-            letters=tier.letters, kept=values,
+            letters=tier.letters, kept=values, graphs=graphs,
         )  # fmt: skip
 
     def _changed(self, tier: Tier, number: int, chance: random.Random, wanted: Wanted) -> Made | None:
@@ -268,7 +306,16 @@ class StdinSubject:
         most = max(self._rules.sums)
         given = [sums_of(self._form, each) for each in self._inputs]
         are_bounded = {slot for each in given for slot in each if all(one.get(slot, 0) <= most for one in given)}
+        are_bounded -= self._ends  # the sum of the names of nodes is of no interest
         return all(total <= most for slot, total in sums_of(self._form, text).items() if slot in are_bounded)
+
+    @cached_property
+    def _ends(self) -> set[int]:
+        """The slots of the ends of edges."""
+        rows = self._facts.rows
+        trees = [line.slots[:2] for line in lines_in(self._form.items) if line.slots] if self._form else []
+        found = [ends for ends in trees if ends[0] in rows and (rows[ends[0]].tree or rows[ends[0]].connected)]
+        return {end for ends in (*found, *(each.ends for each in self._graphs)) for end in ends}
 
     def _keeps_properties(self, text: str) -> bool:
         """Return whether numbers have the properties that the statement says and those of given inputs have."""
@@ -357,8 +404,21 @@ def _small(allowed: Range, most: int) -> Range:
 
 
 def _made(maker: Maker, tier: Tier, number: int, chance: random.Random) -> Made | None:
-    plan = plan_of(number, is_long=bool(tier.longest), is_small=tier.is_small, is_deep=tier.is_deep)
+    plan = plan_of(
+        number,
+        is_long=bool(tier.longest),
+        is_small=tier.is_small,
+        is_deep=tier.is_deep,
+        is_graph=tier.is_graph,
+    )
     try:
-        return Made(maker.make(plan, chance), f"{tier.name}: {plan.name}", tier.name)
+        text = maker.make(plan, chance)
     except UnmadeError:
         return None
+    kind = _kind(maker, text) if tier.is_graph and not tier.is_deep else plan.name
+    return Made(text, f"{tier.name}: {kind}", tier.name)
+
+
+def _kind(maker: Maker, text: str) -> str:
+    """What the first graph of an input is."""
+    return kind_in(numbers_of(maker.form, text), next(iter(maker.graphs.values())))

@@ -43,6 +43,7 @@ class Tier:
         has_constants: Some changed tokens become numbers near the constants of the references.
         is_small: Lengths and numbers are small.
         is_deep: Trees are long paths.
+        is_graph: Graphs have shapes, and keep no facts but rules.
     """
 
     name: str
@@ -58,12 +59,17 @@ class Tier:
     has_constants: bool = False
     is_small: bool = False
     is_deep: bool = False
+    is_graph: bool = False
 
 
 SEEN = Tier("seen")
 SMALL = Tier("small", is_small=True)  # of many small inputs one tells most wrong programs
 SMALL_LOOSE = Tier("small and loose", is_small=True, is_loose=True)
+GRAPHS = Tier("graphs", is_small=True, is_graph=True)
 DEEP = Tier("deep", is_wide=True, is_deep=True)  # where recursion ends
+DEEP_GRAPHS = Tier("deep graphs", is_deep=True, is_graph=True)
+FOR_FEW = (SEEN.name, SMALL.name, GRAPHS.name, DEEP_GRAPHS.name)  # made alike for any number of references
+DEEP_NAMES = (DEEP.name, DEEP_GRAPHS.name)
 WIDER = Tier("wider", is_wide=True)
 LOOSE = Tier("loose", is_wide=True, is_loose=True)
 CASES = Tier("given cases")  # cases of given inputs, others together or in another order

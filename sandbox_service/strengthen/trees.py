@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from itertools import combinations
 
 
@@ -54,6 +55,22 @@ def connected(nodes: int, edges_wanted: int, pattern: str, chance: random.Random
             found.append((one, other))
             left -= 1
     return found
+
+
+def parts_of(nodes: Iterable[int], pairs: Iterable[tuple[int, int]]) -> list[set[int]]:
+    """Return the components of a graph.
+
+    Args:
+        nodes: Its nodes.
+        pairs: Its edges.
+    """
+    found = {node: {node} for node in nodes}
+    for one, other in pairs:
+        small, large = sorted((found[one], found[other]), key=len)
+        if small is not large:
+            large |= small
+            found.update(dict.fromkeys(small, large))
+    return list({id(each): each for each in found.values()}.values())
 
 
 def by_parent(nodes: int, pattern: str, chance: random.Random) -> list[tuple[int, int]]:

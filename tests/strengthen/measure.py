@@ -30,7 +30,7 @@ from sandbox_service.strengthen.calls import calls_of
 from sandbox_service.strengthen.runs import Program, Runner
 from sandbox_service.strengthen.strength import FOLDS
 from sandbox_service.strengthen.subjects import Subject, subject_of
-from sandbox_service.strengthen.tiers import CASES, EXAMPLES, LEAST_JUDGES, SEEN, SMALL, Made
+from sandbox_service.strengthen.tiers import CASES, EXAMPLES, FOR_FEW, LEAST_JUDGES, Made
 from sandbox_service.validation.evidence import can_be_run
 from sandbox_service.validation.job import rows_of
 from sandbox_service.validation.journal import Journal
@@ -240,7 +240,7 @@ def _is_made_for_few(subject: Subject, made: Made) -> bool:
     """Return whether an input would be made with one or two references, too."""
     if subject.unexplained or made.tier == EXAMPLES.name:
         return made.tier in (CASES.name, EXAMPLES.name)
-    return made.tier in (SEEN.name, SMALL.name) or subject.admitted(made.text, judges=1) is not None
+    return made.tier in FOR_FEW or subject.admitted(made.text, judges=1) is not None
 
 
 def _folds_of_right(count: int) -> list[list[int]]:

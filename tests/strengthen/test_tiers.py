@@ -115,7 +115,8 @@ def test_many_inputs_are_small(judges: int) -> None:
 )
 def test_some_trees_are_so_deep_that_recursion_ends(inputs: list[str], bounds: str) -> None:
     statement = STATEMENT.format(f"{bounds}. The pairs form a connected graph.", "a number")
-    sizes = [int(each.text.split()[0]) for each in made_for(statement, inputs, judges=3) if each.tier == "deep"]
+    found = made_for(statement, inputs, judges=3)
+    sizes = [int(each.text.split()[0]) for each in found if each.tier in tiers.DEEP_NAMES]
     assert max(sizes) > 1000
 
 
@@ -295,6 +296,14 @@ def test_rules_are_read_below_any_heading(heading: str) -> None:
     statement = STATEMENT.format("The integer n is even.", "a number")
     assert rules_of(statement.replace("Input", heading)).sentences
     assert not rules_of(statement.replace("Input", "")).sentences
+
+
+def test_what_is_not_guaranteed_is_no_rule() -> None:
+    none = "It is not guaranteed that you can get from any city to any other one"
+    assert not rules_of(STATEMENT.format(f"{none}.", "a number")).sentences
+    assert rules_of(STATEMENT.format(f"{none}, but it is guaranteed that n is odd.", "a number")).sentences
+    [found] = rules_of(STATEMENT.format(f"It is guaranteed that n is odd, but {none.lower()}.", "a number")).sentences
+    assert found == "It is guaranteed that n is odd."
 
 
 def test_cases_of_given_inputs_are_valid_whatever_the_rule() -> None:
