@@ -66,8 +66,8 @@ class LargeInputs:
         facts: Of the given inputs.
         ranges: Of numbers and lengths, as stated or seen.
         wider: Of numbers, perhaps beyond those seen.
-        is_wide: The ends of edges grow with the number of nodes. Otherwise only numbers do that reach a length
-            again and again.
+        is_wide: The ends of edges grow with the number of nodes, and facts that chance explains need not hold, where no
+            large input has them all. Otherwise only numbers grow that name parents or reach a length again and again.
         statement: Text of the problem.
         seed: Of random numbers.
     """
@@ -109,8 +109,8 @@ class LargeInputs:
             shrunk: Numbers without a length are so many times smaller than the greatest ones.
         """
         chance = random.Random(f"{self.seed} {plan.name} {shrunk}")  # noqa: S311
-        for ranges in self._sizes(plan, most_bytes, shrunk):
-            for is_strict in (True, False):
+        for is_strict in (True, False) if self.is_wide else (True,):
+            for ranges in self._sizes(plan, most_bytes, shrunk):
                 maker = Maker(self.form, self.facts, ranges, is_strict=is_strict, most_bytes=most_bytes)
                 try:
                     text = maker.make(Plan("largest", "largest", plan.pattern), chance)
@@ -179,7 +179,8 @@ class LargeInputs:
         if facts.kind != "int" or facts.at_most not in self.facts.lengths or slot in self.facts.lengths:
             return allowed
         most = ranges[facts.at_most].high if facts.at_most in ranges else allowed.high
-        grows = "at_most" in facts.certain or (self.is_wide and slot in self._ends)
+        are_nodes = facts.parents or facts.links is not None or (self.is_wide and slot in self._ends)
+        grows = are_nodes or "at_most" in facts.certain
         grows = grows and not allowed.is_stated
         return replace(allowed, high=max(allowed.low, most if grows else min(allowed.high, most)))
 

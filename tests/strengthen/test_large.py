@@ -76,6 +76,22 @@ def test_flags_do_not_grow_with_a_length() -> None:
     assert set(found["wide"].split()[1:]) == {"0", "1"}
 
 
+PARENTS = ["6\n1 1 2 2 5\n", "4\n1 1 1\n"]
+
+
+@pytest.mark.parametrize("judges", [1, 3])
+def test_numbers_that_name_parents_do_so_in_large_trees(judges: int) -> None:
+    for text in large(PARENTS, "2 ≤ n ≤ 100000", judges, 40_000).values():
+        count, *parents = map(int, text.split())
+        assert count > 5000
+        assert all(1 <= parent <= place for place, parent in enumerate(parents, 1))
+
+
+def test_few_references_judge_only_what_keeps_all_facts() -> None:
+    assert large(["4\n3 1 2 5\n", "3\n6 2 7\n"], "1 ≤ n ≤ 5000", 3)
+    assert large(["4\n3 1 2 5\n", "3\n6 2 7\n"], "1 ≤ n ≤ 5000", 2) == {}  # as many distinct numbers are not there
+
+
 def test_one_case_is_great_or_there_are_many_least_ones() -> None:
     found = large(CASES, "1 ≤ t ≤ 4000, 1 ≤ n ≤ 5000, 1 ≤ a ≤ 9")
     assert found["wide"].startswith("1\n5000\n")
