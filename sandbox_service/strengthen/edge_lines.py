@@ -63,7 +63,7 @@ class ShapedGraphs:
     def _new(self, graph: Graph, nodes: int, few: int, most: int) -> Edges | None:
         if nodes < 1:
             return None if few else []
-        if self._plan.size == "deep":
+        if self._plan.size == "deep" or self._plan.pattern == "ridge":
             return deep(nodes, few, most, self._plan.pattern, graph.keeps, self._chance)
         return shaped(nodes, few, most, graph.keeps, self._chance)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from sandbox_service.strengthen.facts import Facts, numbers_of
 from sandbox_service.strengthen.form import MOST_REPEATS, Form, Item, Length, Line, Repeat, lines_in
+from sandbox_service.strengthen.graphs import Graph
 from sandbox_service.strengthen.inputs import FREE_LENGTH, Maker, UnmadeError
 from sandbox_service.strengthen.plans import Plan
 from sandbox_service.strengthen.ranges import NUMBER, Range, number_in
@@ -70,6 +71,7 @@ class LargeInputs:
             large input has them all. Otherwise only numbers grow that name parents or reach a length again and again.
         statement: Text of the problem.
         seed: Of random numbers.
+        graphs: Edge lists, which are a path or have several components.
     """
 
     form: Form
@@ -79,6 +81,7 @@ class LargeInputs:
     is_wide: bool
     statement: str
     seed: str
+    graphs: Sequence[Graph] = ()
 
     def plans(self) -> list[LargePlan]:
         """Return the plans, those first that tell most programs."""
@@ -94,7 +97,7 @@ class LargeInputs:
         return [*together[:2], *alone, *together[2:]]
 
     def _patterns(self) -> Sequence[str]:
-        if self.facts.has_trees:
+        if self.facts.has_trees or self.graphs:
             return OF_TREES
         if any(line.rest for line in lines_in(self.form.items)):
             return OF_LISTS
@@ -111,7 +114,9 @@ class LargeInputs:
         chance = random.Random(f"{self.seed} {plan.name} {shrunk}")  # noqa: S311
         for is_strict in (True, False) if self.is_wide else (True,):
             for ranges in self._sizes(plan, most_bytes, shrunk):
-                maker = Maker(self.form, self.facts, ranges, is_strict=is_strict, most_bytes=most_bytes)
+                maker = Maker(
+                    self.form, self.facts, ranges, is_strict=is_strict, most_bytes=most_bytes, graphs=self.graphs
+                )
                 try:
                     text = maker.make(Plan("largest", "largest", plan.pattern), chance)
                 except UnmadeError:
@@ -195,6 +200,12 @@ class LargeInputs:
             if self.facts.rows[line.slots[0]].nodes == self.facts.slots[slot].at_most
         }
 
+    @property
+    def _nodes(self) -> set[int]:
+        """The slots of both ends of a tree's edges, which go up to the number of its nodes."""
+        lines = [line for line in lines_in(self.form.items) if line.slots and line.slots[0] in self.facts.rows]
+        return {slot for line in lines for slot in line.slots[:2] if self.facts.rows[line.slots[0]].tree}
+
     def _bytes(self, items: Sequence[Item], ranges: Ranges, greatest: Mapping[int, int]) -> int:
         """About how many bytes an input has whose lengths are the greatest ones."""
         total = 0
@@ -214,8 +225,8 @@ class LargeInputs:
             return 1
         if facts.kind == "word":
             return 1 + (_count(facts.length_of, greatest) if facts.length_of else ranges[slot].high)
-        if facts.permutation and facts.at_most is None:
-            return 1 + len(str(max(greatest.values())))
+        if slot in self._nodes or (facts.permutation and facts.at_most is None):
+            return 1 + len(str(max(greatest[length] for length in self._lengths)))
         return 2 + len(str(max(abs(ranges[slot].low), abs(ranges[slot].high)))) + facts.decimals - (facts.low >= 0)
 
 

@@ -140,15 +140,16 @@ class StdinSubject:
         """See `Subject`."""
         if self._form is None or (self.unexplained and not wanted.is_validated):
             return []
-        facts, statement = self._facts, text_of(self._problem)
+        facts, statement = facts_with(self._facts, self._graphs), text_of(self._problem)
         is_wide = self._may_be_wide(wanted)
-        ranges, wider = (ranges_of(self._form, facts, statement, is_wide=each) for each in (False, is_wide))
+        found = [ranges_of(self._form, self._facts, statement, is_wide=each) for each in (False, is_wide)]
+        ranges, wider = (ranges_with(each, self._graphs, each) for each in found)
         ranges = with_lengths_of_words(self._form, ranges, facts, statement)
-        makes = LargeInputs(self._form, facts, ranges, wider, is_wide, statement, self._problem.id)
+        makes = LargeInputs(self._form, facts, ranges, wider, is_wide, statement, self._problem.id, self._graphs)
         plans = [each for each in makes.plans() if names is None or each.name in names]
-        found = [makes.made(each, wanted.most_bytes, shrunk) for each in plans]
-        new = {each.text: each for each in found[::-1] if each is not None}  # of equal inputs the first
-        kept = [each for each in found if each is not None and new[each.text] is each]
+        made = [makes.made(each, wanted.most_bytes, shrunk) for each in plans]
+        new = {each.text: each for each in made[::-1] if each is not None}  # of equal inputs the first
+        kept = [each for each in made if each is not None and new[each.text] is each]
         return [each for each in kept if self._keeps_sums(each.text) and self._keeps_properties(each.text)]
 
     def _small_numbers(self, wanted: Wanted) -> Iterator[Made]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -69,6 +70,23 @@ def test_nodes_grow_with_their_number() -> None:
     nodes = [int(token) for line in found["wide"].splitlines()[1:] for token in line.split()]
     assert 4000 < max(nodes) <= 5000
     assert found["wide, only length 1"].startswith("5000 0\n")
+
+
+def test_a_graph_is_a_long_path_or_has_several_components() -> None:
+    found = large(
+        GRAPHS, "A graph has n nodes and m edges (1 ≤ n, m ≤ 10^5). Each line has two nodes a, b (1 ≤ a, b ≤ n)."
+    )
+    nodes, count, *ends = map(int, found["ridge"].split())
+    assert nodes - 1 <= count <= nodes
+    degrees = Counter(ends)
+    assert len(degrees) == nodes >= 5000
+    assert max(degrees.values()) == 2
+    assert found["wide"].split()[0] == str(nodes)
+
+
+def test_a_tree_of_the_greatest_size_has_no_more_bytes() -> None:
+    found = large(TREES, "A tree has n nodes (1 ≤ n ≤ 10^5).")
+    assert all(70_000 <= len(each) <= 100_000 for each in found.values())
 
 
 def test_flags_do_not_grow_with_a_length() -> None:
