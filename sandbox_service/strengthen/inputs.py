@@ -92,9 +92,11 @@ class Maker:
 
     def range_of(self, slot: int, numbers: Numbers) -> Range:
         """Return the numbers that a slot may have after these."""
-        each = self._within_graph(slot, self.ranges[slot], numbers)
-        facts = self._facts.slots[slot]
-        if facts.at_most in numbers and self.holds(facts, "at_most"):
+        each, facts = self._within_graph(slot, self.ranges[slot], numbers), self._facts.slots[slot]
+        if (stated := self.ranges[slot].most(numbers)) is not None:
+            return _from_to(each.low, min(each.high, stated))
+        is_count = each.low >= 0  # no number that may be negative is bound by a count: chance explains that
+        if is_count and facts.at_most in numbers and self.holds(facts, "at_most"):
             most = numbers[facts.at_most] - (facts.is_below and self._is_strict)
             return _from_to(each.low, min(each.high, most))
         return each

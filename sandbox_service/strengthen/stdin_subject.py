@@ -11,10 +11,11 @@ from functools import cache
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import StdinTest, TestCase
 from sandbox_service.strengthen import tables, tiers
-from sandbox_service.strengthen.facts import facts_of, numbers_of, of_given_words, sums_of, without_ranges
+from sandbox_service.strengthen.facts import Facts, facts_of, numbers_of, of_given_words, sums_of, without_ranges
 from sandbox_service.strengthen.form import Form, Length, Line, Repeat, lines_in, trimmed
 from sandbox_service.strengthen.inference import form_of
 from sandbox_service.strengthen.inputs import Maker, UnmadeError
+from sandbox_service.strengthen.limits import over_limit
 from sandbox_service.strengthen.plans import plan_of
 from sandbox_service.strengthen.ranges import Range, ranges_of
 from sandbox_service.strengthen.runs import Program
@@ -164,14 +165,8 @@ class StdinSubject:
         assert self._form is not None
         facts = facts_of(self._form, self._inputs)
         facts = of_given_words(facts) if tier.has_given_words else facts
-        ranges = ranges_of(
-            self._form,
-            facts,
-            text_of(self._problem),
-            is_wide=tier.is_wide and self._may_be_wide(wanted),
-            most=tier.most,
-            longest=tier.longest,
-        )
+        is_wide = tier.is_wide and self._may_be_wide(wanted)
+        ranges = self._ranges(self._form, facts, is_wide=is_wide, most=tier.most, longest=tier.longest)
         if tier.is_small:
             ranges = {
                 slot: _small(each, MOST_LENGTH if slot in facts.lengths else MOST_SMALL)
@@ -183,6 +178,13 @@ class StdinSubject:
             self._form, facts, ranges, is_strict=not tier.is_loose, most_bytes=wanted.most_bytes,
             letters=tier.letters, kept=values,
         )  # fmt: skip
+
+    def _ranges(self, form: Form, facts: Facts, *, is_wide: bool, most: int = 0, longest: int = 0) -> dict[int, Range]:
+        """The range of each slot; as seen for those with a limit that a given input exceeds."""
+        found = ranges_of(form, facts, text_of(self._problem), is_wide=is_wide, most=most, longest=longest)
+        broken = {found[slot].limit for each in self._inputs for slot in over_limit(form, each, found)}
+        seen = {slot: Range(each.low, each.high) for slot, each in facts.slots.items()}
+        return {slot: each if each.limit not in broken else seen[slot] for slot, each in found.items()}
 
     def _changed(self, tier: Tier, number: int, chance: random.Random, wanted: Wanted) -> Made | None:
         """A given input, or one with a rare answer, with some tokens changed."""
@@ -264,8 +266,8 @@ class StdinSubject:
     def _is_within(self, form: Form, text: str) -> bool:
         """Return whether the numbers of an input are within the ranges of the given ones, or the statement's."""
         known, found = facts_of(form, self._inputs), facts_of(form, [text])
-        ranges = ranges_of(form, known, text_of(self._problem), is_wide=False)
-        return all(
+        ranges = self._ranges(form, known, is_wide=False)
+        return not over_limit(form, text, ranges) and all(
             slot in ranges and ranges[slot].low <= each.low and each.high <= ranges[slot].high
             for slot, each in found.slots.items()
         )
@@ -298,7 +300,7 @@ class StdinSubject:
 def _small(allowed: Range, most: int) -> Range:
     """The small numbers of a range: those next to 0, or to its least number."""
     low = max(allowed.low, -most)
-    return Range(low, max(low, min(allowed.high, max(low, 0) + most)))
+    return replace(allowed, low=low, high=max(low, min(allowed.high, max(low, 0) + most)))
 
 
 def _made(maker: Maker, tier: Tier, number: int, chance: random.Random) -> Made | None:
