@@ -17,8 +17,9 @@ from sandbox_service.strengthen.facts import Facts, Relation, SlotFacts
 from sandbox_service.strengthen.form import Item, Line, Numbers, Repeat, lines_in
 from sandbox_service.strengthen.ranges import Range
 from sandbox_service.strengthen.rows import CHANCE, Rows
+from sandbox_service.strengthen.sections import parts_of
 from sandbox_service.strengthen.shapes import Keeps
-from sandbox_service.strengthen.statement import parts_of
+from sandbox_service.validation.notation import plain
 
 MOST_NUMBER = 10**18
 _LESS = r"(?:≤|<=|<|\\leq?)"
@@ -106,7 +107,7 @@ def graphs_of(items: Sequence[Item], facts: Facts, statement: str, *, has_rules:
         statement: Text of the problem.
         has_rules: The statement has rules that are not understood: nodes have no more edges than in given inputs.
     """
-    text, about_input = parts_of(statement)
+    text, about_input = parts_of(plain(statement))
     about_input = about_input or text
     found: list[Graph] = []
     lists = list(_lists(items, facts))

@@ -98,10 +98,12 @@ class Maker:
 
     def range_of(self, slot: int, numbers: Numbers) -> Range:
         """Return the numbers that a slot may have after these."""
-        each = self.ranges[slot]
+        each, facts = self.ranges[slot], self._facts.slots[slot]
         low, high = self._sizes.within(slot, each, numbers, self.keeps_connected)
-        facts = self._facts.slots[slot]
-        if facts.at_most in numbers and self.holds(facts, "at_most"):
+        is_count = each.low >= 0  # no number that may be negative is bound by a count: chance explains that
+        if (stated := each.most(numbers)) is not None:
+            high = min(high, stated)
+        elif is_count and facts.at_most in numbers and self.holds(facts, "at_most"):
             high = min(high, numbers[facts.at_most] - (facts.is_below and self._is_strict))
         if low > high:
             raise UnmadeError("no number is allowed here")

@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from sandbox_service.strengthen.bounds import NUMBER, number_in
 from sandbox_service.strengthen.facts import Facts, numbers_of
 from sandbox_service.strengthen.form import MOST_REPEATS, Form, Item, Length, Line, Repeat, lines_in
 from sandbox_service.strengthen.graphs import Graph
 from sandbox_service.strengthen.inputs import FREE_LENGTH, Maker, UnmadeError
 from sandbox_service.strengthen.plans import Plan
-from sandbox_service.strengthen.ranges import NUMBER, Range, number_in
+from sandbox_service.strengthen.ranges import Range
 from sandbox_service.strengthen.tiers import LARGE, Made
 from sandbox_service.validation.notation import plain
 
@@ -150,7 +151,7 @@ class LargeInputs:
         """The ranges of the greatest lengths whose inputs have no more bytes, and of half of these."""
         lengths = self._lengths
         if not lengths:
-            yield {slot: Range(each.low, max(each.low, each.high // shrunk)) for slot, each in self.ranges.items()}
+            yield {slot: replace(each, high=max(each.low, each.high // shrunk)) for slot, each in self.ranges.items()}
             return
         most = min(max(self.ranges[slot].high for slot in lengths), MOST_REPEATS)
         left = 2
@@ -171,11 +172,12 @@ class LargeInputs:
             allowed = self.ranges[slot]
             least = max(allowed.low, 0)
             if slot in single:
-                found[slot] = Range(min(max(least, 1), allowed.high), min(max(least, 1), allowed.high))
+                one = min(max(least, 1), allowed.high)
+                found[slot] = replace(allowed, low=one, high=one)
             elif plan.focus in (None, slot):
-                found[slot] = Range(least, max(least, min(allowed.high, most)))
+                found[slot] = replace(allowed, low=least, high=max(least, min(allowed.high, most)))
             else:
-                found[slot] = Range(least, least)
+                found[slot] = replace(allowed, low=least, high=least)
         return {slot: self._bounded(slot, each, found) for slot, each in found.items()}
 
     def _bounded(self, slot: int, allowed: Range, ranges: Ranges) -> Range:

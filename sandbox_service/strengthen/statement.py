@@ -12,14 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from sandbox_service.strengthen.bounds import NUMBER, number_in
 from sandbox_service.strengthen.facts import Facts
 from sandbox_service.strengthen.properties import Kept, Numbers, kept_in
-from sandbox_service.strengthen.ranges import NUMBER, number_in
+from sandbox_service.strengthen.sections import parts_of
 from sandbox_service.validation.notation import plain
 
-_OUTPUT = re.compile(r"^\W*(?:the\s)?output\b", re.IGNORECASE | re.MULTILINE)
-_EXAMPLES = re.compile(r"^\W*(?:sample|examples?|notes?)\W*(?:inputs?|tests?|\d+)?\W*$", re.IGNORECASE | re.MULTILINE)
-_INPUT = re.compile(r"^\W*(?:the\s)?input\b", re.IGNORECASE | re.MULTILINE)
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n\s*\n|\n(?=\s*[*#-])")
 _GUARANTEE = re.compile(
     r"guarant\w+,? that|guarant\w+ to\b|(?:is|are|it'?s) (?:\w+ )?guarant\w+|you (?:may|can) assume|it is known that",
@@ -132,25 +130,13 @@ def rules_of(statement: str) -> Rules:
     Args:
         statement: Text of the problem.
     """
-    text, about_input = parts_of(statement)
+    text, about_input = parts_of(plain(statement))
     legend, about_input = (_NO_GUARANTEE.sub("", each) for each in (text.removesuffix(about_input), about_input))
     text, start = legend + about_input, len(legend)
     found = list(map(_on_one_line, _rules_in(text, start)))
     limits = [number_in(limit[1]) for each in found if _SUM.search(each) and (limit := _LIMIT.search(each))]
     sums = tuple(each for each in limits if each is not None)
     return Rules(tuple(found), sums, _CASES.search(text) is not None, tuple(_ends_in(text)))
-
-
-def parts_of(statement: str) -> tuple[str, str]:
-    """Return the text before the part about the output, and the part of it about the input, if it is told apart.
-
-    Args:
-        statement: Text of the problem.
-    """
-    statement = plain(statement)
-    text = statement[: examples.start()] if (examples := _EXAMPLES.search(statement)) else statement
-    text = text[: output.start()] if (output := _OUTPUT.search(text)) else text
-    return text, text[begin.start() :] if (begin := _INPUT.search(text)) else ""
 
 
 def guarantees_in(statement: str) -> list[str]:

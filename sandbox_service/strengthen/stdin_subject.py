@@ -20,6 +20,7 @@ from sandbox_service.strengthen.graph_kinds import kind_in, rank_in
 from sandbox_service.strengthen.graphs import Graph, facts_with, graphs_of, ranges_with
 from sandbox_service.strengthen.inputs import Maker, UnmadeError
 from sandbox_service.strengthen.large_inputs import LargeInputs, with_lengths_of_words
+from sandbox_service.strengthen.limits import over_limit
 from sandbox_service.strengthen.plans import plan_of
 from sandbox_service.strengthen.ranges import Range, ranges_of
 from sandbox_service.strengthen.runs import Program
@@ -142,7 +143,7 @@ class StdinSubject:
             return []
         facts, statement = facts_with(self._facts, self._graphs), text_of(self._problem)
         is_wide = self._may_be_wide(wanted)
-        found = [ranges_of(self._form, self._facts, statement, is_wide=each) for each in (False, is_wide)]
+        found = [self._ranges(self._form, self._facts, is_wide=each) for each in (False, is_wide)]
         ranges, wider = (ranges_with(each, self._graphs, each) for each in found)
         ranges = with_lengths_of_words(self._form, ranges, facts, statement)
         makes = LargeInputs(self._form, facts, ranges, wider, is_wide, statement, self._problem.id, self._graphs)
@@ -229,14 +230,8 @@ class StdinSubject:
         """A maker of inputs like the given ones; with far numbers or lengths a loose one."""
         assert self._form is not None
         facts = of_given_words(self._facts) if tier.has_given_words else self._facts
-        ranges = ranges_of(
-            self._form,
-            facts,
-            text_of(self._problem),
-            is_wide=tier.is_wide and self._may_be_wide(wanted),
-            most=tier.most,
-            longest=tier.longest,
-        )
+        is_wide = tier.is_wide and self._may_be_wide(wanted)
+        ranges = self._ranges(self._form, facts, is_wide=is_wide, most=tier.most, longest=tier.longest)
         stated, graphs = ranges, self._graphs if tier.is_graph else []
         facts = facts_with(facts, graphs)
         if tier.is_small:
@@ -251,6 +246,13 @@ class StdinSubject:
             self._form, facts, ranges, is_strict=not tier.is_loose, most_bytes=wanted.most_bytes,
             letters=tier.letters, kept=values, graphs=graphs,
         )  # fmt: skip
+
+    def _ranges(self, form: Form, facts: Facts, *, is_wide: bool, most: int = 0, longest: int = 0) -> dict[int, Range]:
+        """The range of each slot; as seen for those with a limit that a given input exceeds."""
+        found = ranges_of(form, facts, text_of(self._problem), is_wide=is_wide, most=most, longest=longest)
+        broken = {found[slot].limit for each in self._inputs for slot in over_limit(form, each, found)}
+        seen = {slot: Range(each.low, each.high) for slot, each in facts.slots.items()}
+        return {slot: each if each.limit not in broken else seen[slot] for slot, each in found.items()}
 
     def _changed(self, tier: Tier, number: int, chance: random.Random, wanted: Wanted) -> Made | None:
         """A given input, or one with a rare answer, with some tokens changed."""
@@ -362,8 +364,8 @@ class StdinSubject:
     def _is_within(self, form: Form, text: str, besides: Set[int] = frozenset()) -> bool:
         """Return whether numbers of an input, but for some slots, are within the given ranges or the statement's."""
         found = facts_of(form, [text])
-        ranges = ranges_of(form, self._facts, text_of(self._problem), is_wide=False)
-        return all(
+        ranges = self._ranges(form, self._facts, is_wide=False)
+        return not over_limit(form, text, ranges) - besides and all(
             slot in ranges and ranges[slot].low <= each.low and each.high <= ranges[slot].high
             for slot, each in found.slots.items()
             if slot not in besides
@@ -401,7 +403,7 @@ def _words(text: str) -> str:
 def _small(allowed: Range, most: int) -> Range:
     """The small numbers of a range: those next to 0, or to its least number."""
     low = max(allowed.low, -most)
-    return Range(low, max(low, min(allowed.high, max(low, 0) + most)))
+    return replace(allowed, low=low, high=max(low, min(allowed.high, max(low, 0) + most)))
 
 
 def _made(maker: Maker, tier: Tier, number: int, chance: random.Random) -> Made | None:
