@@ -15,6 +15,7 @@ from sandbox_service.validation.recipe import Recipe
 
 SLOW_SECONDS = 0.005  # beyond the fastest test, of which most is the start of a process;
 SLOW_FACTOR, NOISE_SECONDS = 2, 0.001  # or so many times the fastest one, and what a clock may be wrong by
+RESERVED = 4  # extremes that are chosen in any case
 MOST_DEEP = 2  # deep trees among the chosen tests, of different patterns
 AUDIT_DEPTH = 2  # audit tests that fail each mutant: one is enough to find a program
 _DIGITS = re.compile(r"\d{1,100}")  # of a number; a longer one is text
@@ -59,6 +60,7 @@ def chosen(found: Choice, recipe: Recipe, without: Sequence[int] = ()) -> Choice
     fails = {place: tests for place, tests in found.fails.items() if place not in without}
     least = min(wanted.least_tests, wanted.tests)
     first = cover.choose(fails, sizes, wanted.tests, wanted.depth)
+    first = _with_reserved(first, candidates, wanted.tests)
     first += [each for each in extremes(candidates) if each not in first][: max(least - len(first), 0)]
     added = cover.filled(first, groups, said, least)
     others = {place: tests - set(added) for place, tests in {**found.known, **fails}.items() if place not in without}
@@ -90,8 +92,19 @@ def _fast(tests: set[int], slow: Mapping[int, float]) -> set[int]:
     return tests - slow.keys() or {min(tests, key=lambda place: (slow[place], place))}
 
 
+def _with_reserved(found: Sequence[int], candidates: Sequence[Candidate], most: int) -> list[int]:
+    """Return the chosen tests with the first extremes, in place of the last tests where there are too many.
+
+    Cover chooses the last tests to fail programs once more that others fail already. Unknown programs often fail on the
+    least input alone, or on the greatest number.
+    """
+    missing = [each for each in extremes(candidates)[:RESERVED] if each not in found]
+    return [*found[: max(most - len(missing), 0)], *missing]
+
+
 def extremes(candidates: Sequence[Candidate]) -> list[int]:
-    """Return the places of two deep candidates, the shortest one, one with the greatest number, and the longest one.
+    """Return the places of the least candidate and the shortest one, of one with the greatest number, of two deep ones,
+    of the longest one and of one with the greatest numbers alone.
 
     Large candidates are left out, but for the deep ones.
     """
@@ -101,7 +114,10 @@ def extremes(candidates: Sequence[Candidate]) -> list[int]:
     greatest = max(cheap, key=lambda place: (_greatest_number(texts[place]), -len(texts[place]), -place), default=None)
     longest = max(cheap, key=lambda place: (len(texts[place]), -place), default=None)
     shortest = min(cheap, key=lambda place: (len(texts[place]), texts[place]), default=None)
-    found = (*list(deep.values())[:MOST_DEEP], shortest, greatest, longest)
+    made = [(candidates[place].made.tier, place) for place in reversed(cheap)]
+    least, most = (dict(made).get(tier.name) for tier in (tiers.LEAST, tiers.GREATEST))
+    deepest = list(deep.values())[:MOST_DEEP]
+    found = (least, greatest, *deepest[:1], shortest, *deepest[1:], longest, most)
     return list(dict.fromkeys(each for each in found if each is not None))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from sandbox_service.strengthen.facts import Facts, Relation, SlotFacts
@@ -24,6 +25,8 @@ from sandbox_service.strengthen.words import widened, word_of
 TRIES = 12
 FREE_LENGTH = 12  # tokens of a list whose length nothing says
 NEAR_SHARE = 0.4  # of lengths are those of an earlier one, or one more or less, where this is possible
+SCALE = 100  # times as great: no number of the same kind
+AGAIN = {"low": "narrow", "high": "edges"}  # patterns of numbers whose relation the first ones break
 
 
 class UnmadeError(Exception):
@@ -59,19 +62,26 @@ class Maker:
         self._is_strict = is_strict
         self._most_bytes = most_bytes
         self._letters = letters
-        self.relations = [each for each in facts.relations if is_strict or each.is_certain]
+        self.relations = [
+            each for each in facts.relations if each.is_certain or (is_strict and not _is_of_scale(each, facts))
+        ]
         self.kept = kept or {}
         self._cases = frozenset(case_slots(form.items))
         self._columns = frozenset(column_slots(form.items))
         self._graphs = dict(_graphs(form.items, facts))
 
-    def make(self, plan: Plan, chance: random.Random) -> str:
+    def make(self, plan: Plan, chance: random.Random, numbers: Mapping[int, Sequence[int]] | None = None) -> str:
         """Return an input.
+
+        Args:
+            plan: Sizes and pattern.
+            chance: Random numbers.
+            numbers: By slot, its first numbers, or the nearest ones that are allowed.
 
         Raises:
             UnmadeError: There is none of this plan.
         """
-        making = _Making(self, plan, chance, self._most_bytes)
+        making = _Making(self, plan, chance, self._most_bytes, numbers or {})
         text = self._form.text(making.items(self._form.items, {}))
         if not self._form.fits(text):
             raise UnmadeError("the input does not have the form")
@@ -100,6 +110,14 @@ class Maker:
             most = numbers[facts.at_most] - (facts.is_below and self._is_strict)
             return _from_to(each.low, min(each.high, most))
         return each
+
+    def allows(self, slot: int, numbers: Numbers) -> bool:
+        """Return whether the number of a slot is within its range and its limit."""
+        allowed, number = self.ranges.get(slot), numbers.get(slot)
+        if allowed is None or number is None:
+            return True
+        most = allowed.most(numbers)
+        return allowed.low <= number <= (allowed.high if most is None else min(allowed.high, most))
 
     def _within_graph(self, slot: int, allowed: Range, numbers: Numbers) -> Range:
         """The numbers of nodes and of edges that a graph may have."""
@@ -137,6 +155,13 @@ def _from_to(low: int, high: int) -> Range:
     return Range(low, high)
 
 
+def _is_of_scale(relation: Relation, facts: Facts) -> bool:
+    """Return whether one number is so much greater than the other one in all inputs that no rule need be the reason."""
+    sizes = [(facts.slots[slot].low, facts.slots[slot].high) for slot in (relation.left, relation.right)]
+    (_, smaller), (greater, _) = sorted(sizes)
+    return greater > SCALE * max(smaller, 1)
+
+
 def _graphs(items: Sequence[Item], facts: Facts) -> Iterator[tuple[int, Rows]]:
     """The slots with numbers of edges, where a number of nodes is known, too."""
     for item in items:
@@ -154,8 +179,11 @@ def _graphs(items: Sequence[Item], facts: Facts) -> Iterator[tuple[int, Rows]]:
 class _Making:
     """One input in the making."""
 
-    def __init__(self, maker: Maker, plan: Plan, chance: random.Random, most_bytes: int) -> None:
+    def __init__(
+        self, maker: Maker, plan: Plan, chance: random.Random, most_bytes: int, numbers: Mapping[int, Sequence[int]]
+    ) -> None:
         self._maker, self._plan, self._chance = maker, plan, chance
+        self._first = {slot: iter(each) for slot, each in numbers.items()}
         self._left = most_bytes
 
     def items(self, items: Sequence[Item], numbers: Numbers) -> list[Any]:
@@ -263,8 +291,11 @@ class _Making:
         if (values := self._maker.kept.get(line)) is not None:
             return self._kept(line, values, numbers)
         relations = self._relations_in(line)
+        related = {slot for each in relations for slot in (each.left, each.right)}
+        again = AGAIN.get(self._plan.pattern, "wide")
         for turn in range(TRIES):
-            tokens = [self._token(slot, numbers, pattern if not turn else "wide") for slot in line.slots]
+            patterns = {slot: again if turn and slot in related else pattern for slot in line.slots}
+            tokens = [self._token(slot, numbers, patterns[slot]) for slot in line.slots]
             if all(_is_kept(each, numbers) for each in relations):
                 break
             if self._mended(line, tokens, relations, numbers):
@@ -298,7 +329,8 @@ class _Making:
             if each.sign != "!=" and numbers[each.left] > numbers[each.right]:
                 tokens[left], tokens[right] = tokens[right], tokens[left]
                 numbers[each.left], numbers[each.right] = numbers[each.right], numbers[each.left]
-        return all(_is_kept(each, numbers) for each in relations)
+        are_allowed = all(self._maker.allows(slot, numbers) for slot in line.slots)
+        return are_allowed and all(_is_kept(each, numbers) for each in relations)
 
     def _token(self, slot: int, numbers: Numbers, pattern: str | None = None) -> str:
         facts = self._maker.facts.slots.get(slot)
@@ -310,7 +342,10 @@ class _Making:
         if facts.kind == "real":
             return self._real(facts)
         allowed = self._maker.range_of(slot, numbers)
-        if slot in self._maker.facts.lengths:
+        given = next(self._first[slot], None) if slot in self._first else None
+        if given is not None:
+            number = min(max(given, allowed.low), allowed.high)
+        elif slot in self._maker.facts.lengths:
             number = self._length(slot, allowed, numbers)
         else:
             number = self._marked(facts, self._single(allowed, numbers, pattern or self._plan.pattern))
@@ -374,9 +409,11 @@ class _Making:
             return [self._word(facts, slot, numbers) for _ in range(length)]
         if facts.kind == "real":
             return [self._real(facts) for _ in range(length)]
-        return [str(number) for number in self._numbers(facts, self._maker.range_of(slot, numbers), length)]
+        allowed, first = self._maker.range_of(slot, numbers), self._first.get(slot, iter(()))
+        kept = (each for each in first if allowed.low <= each <= allowed.high)
+        return [str(number) for number in self._numbers(facts, allowed, length, kept)]
 
-    def _numbers(self, facts: SlotFacts, allowed: Range, length: int) -> list[int]:
+    def _numbers(self, facts: SlotFacts, allowed: Range, length: int, first: Iterator[int]) -> list[int]:
         holds, chance, pattern = self._maker.holds, self._chance, self._plan.pattern
         if facts.permutation and holds(facts, "permutation"):
             return arranged(list(range(1, length + 1)), pattern, chance)
@@ -388,6 +425,7 @@ class _Making:
             found = distinct_numbers(allowed, length, pattern, chance)
         else:
             found = [self._marked(facts, each) for each in LISTS[pattern](allowed.low, allowed.high, length, chance)]
+            found = [*islice(first, length), *found][:length]
         if facts.order and holds(facts, "order"):
             found.sort(reverse=facts.order in ("descending", "falling"))
             if facts.order in ("rising", "falling") and len(set(found)) < length:

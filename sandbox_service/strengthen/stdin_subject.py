@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import StdinTest, TestCase
-from sandbox_service.strengthen import tables, tiers
+from sandbox_service.strengthen import enumerated, tables, tiers
 from sandbox_service.strengthen.facts import Facts, facts_of, numbers_of, of_given_words, sums_of, without_ranges
 from sandbox_service.strengthen.form import Form, Length, Line, Repeat, lines_in, trimmed
 from sandbox_service.strengthen.inference import form_of
 from sandbox_service.strengthen.inputs import Maker, UnmadeError
 from sandbox_service.strengthen.limits import over_limit
-from sandbox_service.strengthen.plans import plan_of
+from sandbox_service.strengthen.plans import Plan, plan_of
 from sandbox_service.strengthen.ranges import Range, ranges_of
 from sandbox_service.strengthen.runs import Program
 from sandbox_service.strengthen.statement import rules_of
@@ -44,6 +44,8 @@ class StdinSubject:
         self._rules = rules_of(text_of(problem))
         self._given = [numbers_of(self._form, each) for each in self._inputs] if self._form else []
         self._kept = self._rules.kept(self._given)
+        ranges = self._ranges(self._form, facts_of(self._form, self._inputs), is_wide=False) if self._form else {}
+        self._limits = {slot: each.limit for slot, each in ranges.items() if each.limit is not None}
 
     @property
     def form(self) -> str:
@@ -60,7 +62,7 @@ class StdinSubject:
         """See `Subject`."""
         if self._form is None:
             return next(iter(self._rules.sentences), "")
-        return self._rules.unexplained(facts_of(self._form, self._inputs), self._given)
+        return self._rules.unexplained(self._facts(self._form), self._given)
 
     # --- making
 
@@ -79,8 +81,8 @@ class StdinSubject:
     def _candidates(self, wanted: Wanted) -> Iterator[Made]:
         """Inputs of the round's tiers, which take turns."""
         used = self._tiers(wanted)
-        if tiers.SMALL in used and self._is_number():
-            yield from self._small_numbers(wanted)
+        if tiers.SMALL in used and not wanted.round:
+            yield from self._enumerated(wanted)
         turns = EACH if wanted.is_enough else wanted.count * TRIES // max(len(used), 1) + 1
         maker = cache(lambda tier: self._maker(tier, wanted))
         for turn in range(turns):
@@ -95,6 +97,19 @@ class StdinSubject:
                     made = _made(maker(tier), tier, number, chance)
                 if made is not None:
                     yield made
+
+    def _enumerated(self, wanted: Wanted) -> Iterator[Made]:
+        """Inputs that are not left to chance: the least, the greatest, and those of small and special numbers."""
+        assert self._form is not None
+        chance = random.Random(f"{self._problem.id} enumerated")  # noqa: S311
+        for tier, plans in ((tiers.LEAST, enumerated.LEAST_PLANS), (tiers.GREATEST, enumerated.GREATEST_PLANS)):
+            yield from filter(None, (_of_plan(self._maker(tier, wanted), tier, plan, chance) for plan in plans))
+        if self._is_number():
+            yield from self._small_numbers(wanted)
+        maker = self._maker(tiers.SPECIAL, wanted)
+        for each in enumerated.specials(self._form, maker):
+            if made := _of_plan(maker, tiers.SPECIAL, each.plan, chance, each.numbers):
+                yield made
 
     def _small_numbers(self, wanted: Wanted) -> Iterator[Made]:
         """The least numbers, one after the other, of inputs that are a number."""
@@ -128,7 +143,7 @@ class StdinSubject:
         given += cases
         if not self._may_be_wide(wanted):
             return [tiers.SEEN] * max(5 - len(given), 2) + [tiers.SMALL] + given
-        facts = facts_of(self._form, self._inputs)
+        facts = self._facts(self._form)
         deep = [tiers.DEEP] if facts.has_trees else []
         if judges < LEAST_JUDGES:
             return [tiers.WIDER, tiers.SMALL, *given, *deep]
@@ -153,17 +168,17 @@ class StdinSubject:
     def _is_number(self) -> bool:
         if self._form is None:
             return False
-        found = list(facts_of(self._form, self._inputs).slots.values())
+        found = list(self._facts(self._form).slots.values())
         return len(found) == 1 and found[0].kind == "int" and self._form.items == tuple(lines_in(self._form.items))
 
     def _has_given_words(self) -> bool:
-        found = facts_of(self._form, self._inputs).slots.values() if self._form else ()
+        found = self._facts(self._form).slots.values() if self._form else ()
         return any(each.given and not each.words for each in found)
 
     def _maker(self, tier: Tier, wanted: Wanted) -> Maker:
         """A maker of inputs like the given ones; with far numbers or lengths a loose one."""
         assert self._form is not None
-        facts = facts_of(self._form, self._inputs)
+        facts = self._facts(self._form)
         facts = of_given_words(facts) if tier.has_given_words else facts
         is_wide = tier.is_wide and self._may_be_wide(wanted)
         ranges = self._ranges(self._form, facts, is_wide=is_wide, most=tier.most, longest=tier.longest)
@@ -178,6 +193,9 @@ class StdinSubject:
             self._form, facts, ranges, is_strict=not tier.is_loose, most_bytes=wanted.most_bytes,
             letters=tier.letters, kept=values,
         )  # fmt: skip
+
+    def _facts(self, form: Form) -> Facts:
+        return facts_of(form, self._inputs, self._limits)
 
     def _ranges(self, form: Form, facts: Facts, *, is_wide: bool, most: int = 0, longest: int = 0) -> dict[int, Range]:
         """The range of each slot; as seen for those with a limit that a given input exceeds."""
@@ -260,12 +278,12 @@ class StdinSubject:
 
     def _is_like_the_given(self, form: Form, text: str) -> bool:
         """Return whether all facts of the given inputs hold in this one, within their ranges or the statement's."""
-        known, found = facts_of(form, self._inputs), facts_of(form, [*self._inputs, text])
+        known, found = self._facts(form), facts_of(form, [*self._inputs, text], self._limits)
         return self._is_within(form, text) and without_ranges(found) == without_ranges(known)
 
     def _is_within(self, form: Form, text: str) -> bool:
         """Return whether the numbers of an input are within the ranges of the given ones, or the statement's."""
-        known, found = facts_of(form, self._inputs), facts_of(form, [text])
+        known, found = self._facts(form), facts_of(form, [text])
         ranges = self._ranges(form, known, is_wide=False)
         return not over_limit(form, text, ranges) and all(
             slot in ranges and ranges[slot].low <= each.low and each.high <= ranges[slot].high
@@ -305,7 +323,13 @@ def _small(allowed: Range, most: int) -> Range:
 
 def _made(maker: Maker, tier: Tier, number: int, chance: random.Random) -> Made | None:
     plan = plan_of(number, is_long=bool(tier.longest), is_small=tier.is_small, is_deep=tier.is_deep)
+    return _of_plan(maker, tier, plan, chance)
+
+
+def _of_plan(
+    maker: Maker, tier: Tier, plan: Plan, chance: random.Random, numbers: Mapping[int, Sequence[int]] | None = None
+) -> Made | None:
     try:
-        return Made(maker.make(plan, chance), f"{tier.name}: {plan.name}", tier.name)
+        return Made(maker.make(plan, chance, numbers), f"{tier.name}: {plan.name}", tier.name)
     except UnmadeError:
         return None

@@ -61,6 +61,9 @@ class Tier:
 
 SEEN = Tier("seen")
 SMALL = Tier("small", is_small=True)  # of many small inputs one tells most wrong programs
+LEAST = Tier("least")  # everything is least; only what the statement allows or what was seen
+GREATEST = Tier("greatest")  # all numbers are greatest, so that sums and products are
+SPECIAL = Tier("special numbers")
 SMALL_LOOSE = Tier("small and loose", is_small=True, is_loose=True)
 DEEP = Tier("deep", is_wide=True, is_deep=True)  # where recursion ends
 WIDER = Tier("wider", is_wide=True)

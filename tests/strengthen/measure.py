@@ -30,7 +30,7 @@ from sandbox_service.strengthen.calls import calls_of
 from sandbox_service.strengthen.runs import Program, Runner
 from sandbox_service.strengthen.strength import FOLDS
 from sandbox_service.strengthen.subjects import Subject, subject_of
-from sandbox_service.strengthen.tiers import CASES, LEAST_JUDGES, SEEN, SMALL, Made
+from sandbox_service.strengthen.tiers import CASES, GREATEST, LEAST, LEAST_JUDGES, SEEN, SMALL, SPECIAL, Made
 from sandbox_service.validation.evidence import can_be_run
 from sandbox_service.validation.job import rows_of
 from sandbox_service.validation.journal import Journal
@@ -197,7 +197,8 @@ def _is_made_for_few(subject: Subject, made: Made) -> bool:
     """Return whether an input would be made with one or two references, too."""
     if subject.unexplained:
         return made.tier == CASES.name
-    return made.tier in (SEEN.name, SMALL.name) or subject.admitted(made.text, judges=1) is not None
+    as_seen = {each.name for each in (SEEN, SMALL, LEAST, GREATEST, SPECIAL)}
+    return made.tier in as_seen or subject.admitted(made.text, judges=1) is not None
 
 
 def _folds_of_right(count: int) -> list[list[int]]:
