@@ -121,7 +121,8 @@ def _fast(tests: set[int], slow: Mapping[int, float]) -> set[int]:
 
 
 def extremes(candidates: Sequence[Candidate]) -> list[int]:
-    """Return the places of two deep candidates, the shortest one, one with the greatest number, and the longest one.
+    """Return the places of the least candidate and the shortest one, of one with the greatest number, of two deep ones,
+    of the longest one and of one with the greatest numbers alone.
 
     Large candidates are left out, but for the deep ones.
     """
@@ -133,7 +134,10 @@ def extremes(candidates: Sequence[Candidate]) -> list[int]:
     greatest = max(cheap, key=lambda place: (_greatest_number(texts[place]), -len(texts[place]), -place), default=None)
     longest = max(cheap, key=lambda place: (len(texts[place]), -place), default=None)
     shortest = min(cheap, key=lambda place: (len(texts[place]), texts[place]), default=None)
-    found = (*list(deep.values())[:MOST_DEEP], shortest, greatest, longest)
+    made = [(candidates[place].made.tier, place) for place in reversed(cheap)]
+    least, most = (dict(made).get(tier.name) for tier in (tiers.LEAST, tiers.GREATEST))
+    deepest = list(deep.values())[:MOST_DEEP]
+    found = (least, greatest, *deepest[:1], shortest, *deepest[1:], longest, most)
     return list(dict.fromkeys(each for each in found if each is not None))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Literal
@@ -112,18 +112,17 @@ class Facts:
         return are_edges or any(each.links or each.parents for each in self.slots.values())
 
 
-def facts_of(form: Form, inputs: Sequence[str]) -> Facts:
-    """Return the facts that hold in all inputs, which have the form."""
+def facts_of(form: Form, inputs: Sequence[str], limits: Mapping[int, int] | None = None) -> Facts:
+    """Return the facts that hold in all inputs, which have the form. Limits of the statement are `at_most`."""
     seen: dict[int, Seen] = {}
     pairs: dict[tuple[int, int], list[tuple[int, int]]] = {}
     blocks: dict[tuple[int, ...], list[Block]] = {}
     for text in inputs:
         _collect(form.items, form.parse(text), {}, seen, pairs, blocks)
     slots = {slot: _facts(each) for slot, each in seen.items()}
-    rows = {
-        line[0]: rows_of(each, [slots[end].at_most if end in slots else None for end in line[:2]])
-        for line, each in blocks.items()
-    }
+    slots |= {slot: replace(slots[slot], at_most=limit, is_below=False) for slot, limit in (limits or {}).items()}
+    bounds = {slot: each.at_most for slot, each in slots.items()}
+    rows = {line[0]: rows_of(each, [bounds.get(end) for end in line[:2]]) for line, each in blocks.items()}
     for line, each in blocks.items():
         if may_be_nodes(each, rows[line[0]]):
             slots.update(_columns(line, [lines for lines, _ in each], slots))

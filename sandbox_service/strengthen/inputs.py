@@ -7,7 +7,8 @@ otherwise only those that chance does not explain.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from sandbox_service.strengthen.edge_lines import ShapedGraphs, are_different, distinct_lines, edge_lines
@@ -27,6 +28,8 @@ from sandbox_service.strengthen.words import widened, word_of
 TRIES = 12
 FREE_LENGTH = 12  # tokens of a list whose length nothing says
 NEAR_SHARE = 0.4  # of lengths are those of an earlier one, or one more or less, where this is possible
+SCALE = 100  # times as great: no number of the same kind
+AGAIN = {"low": "narrow", "high": "edges"}  # patterns of numbers whose relation the first ones break
 
 
 class UnmadeError(Exception):
@@ -64,20 +67,27 @@ class Maker:
         self._is_strict = is_strict
         self._most_bytes = most_bytes
         self._letters = letters
-        self.relations = [each for each in facts.relations if is_strict or each.is_certain]
+        self.relations = [
+            each for each in facts.relations if each.is_certain or (is_strict and not _is_of_scale(each, ranges, facts))
+        ]
         self.kept = kept or {}
         self._cases = frozenset(case_slots(form.items))
         self._columns = frozenset(column_slots(form.items))
         self._sizes = GraphSizes(form.items, facts, ranges)
         self.graphs = {each.edges: each for each in graphs}
 
-    def make(self, plan: Plan, chance: random.Random) -> str:
+    def make(self, plan: Plan, chance: random.Random, numbers: Mapping[int, Sequence[int]] | None = None) -> str:
         """Return an input.
+
+        Args:
+            plan: Sizes and pattern.
+            chance: Random numbers.
+            numbers: By slot, its first numbers, or the nearest ones that are allowed.
 
         Raises:
             UnmadeError: There is none of this plan.
         """
-        making = _Making(self, plan, chance, self._most_bytes)
+        making = _Making(self, plan, chance, self._most_bytes, numbers or {})
         text = self.form.text(making.items(self.form.items, {}))
         if not self.form.fits(text):
             raise UnmadeError("the input does not have the form")
@@ -109,6 +119,14 @@ class Maker:
             raise UnmadeError("no number is allowed here")
         return Range(low, high)
 
+    def allows(self, slot: int, numbers: Numbers) -> bool:
+        """Return whether the number of a slot is within its range and its limit."""
+        allowed, number = self.ranges.get(slot), numbers.get(slot)
+        if allowed is None or number is None:
+            return True
+        most = allowed.most(numbers)
+        return allowed.low <= number <= (allowed.high if most is None else min(allowed.high, most))
+
     def keeps_connected(self, rows: Rows) -> bool:
         """Return whether lines are to be the edges of a connected graph."""
         return rows.connected and (self._is_strict or rows.is_certain)
@@ -125,11 +143,27 @@ class Maker:
         return slot in self._cases and (slot not in self._columns or chance.random() < 0.5)
 
 
+def _is_of_scale(relation: Relation, ranges: Mapping[int, Range], facts: Facts) -> bool:
+    """Return whether one number is so much greater than the other one in all inputs that no rule need be the reason.
+
+    The statement has to give the range of each by itself.
+    """
+    stated = [ranges.get(slot) for slot in (relation.left, relation.right)]
+    if not all(each is not None and each.is_stated and each.limit is None for each in stated):
+        return False
+    sizes = [(facts.slots[slot].low, facts.slots[slot].high) for slot in (relation.left, relation.right)]
+    (_, smaller), (greater, _) = sorted(sizes)
+    return greater > SCALE * max(smaller, 1)
+
+
 class _Making:
     """One input in the making."""
 
-    def __init__(self, maker: Maker, plan: Plan, chance: random.Random, most_bytes: int) -> None:
+    def __init__(
+        self, maker: Maker, plan: Plan, chance: random.Random, most_bytes: int, numbers: Mapping[int, Sequence[int]]
+    ) -> None:
         self._maker, self._plan, self._chance = maker, plan, chance
+        self._first = {slot: iter(each) for slot, each in numbers.items()}
         self._left = most_bytes
         self._shaped = ShapedGraphs(maker.graphs, plan, chance)
 
@@ -238,8 +272,11 @@ class _Making:
         if (values := self._maker.kept.get(line)) is not None:
             return self._kept(line, values, numbers)
         relations = self._relations_in(line)
+        related = {slot for each in relations for slot in (each.left, each.right)}
+        again = AGAIN.get(self._plan.pattern, "wide")
         for turn in range(TRIES):
-            tokens = [self._token(slot, numbers, pattern if not turn else "wide") for slot in line.slots]
+            patterns = {slot: again if turn and slot in related else pattern for slot in line.slots}
+            tokens = [self._token(slot, numbers, patterns[slot]) for slot in line.slots]
             if all(_is_kept(each, numbers) for each in relations):
                 break
             if self._mended(line, tokens, relations, numbers):
@@ -273,7 +310,8 @@ class _Making:
             if each.sign != "!=" and numbers[each.left] > numbers[each.right]:
                 tokens[left], tokens[right] = tokens[right], tokens[left]
                 numbers[each.left], numbers[each.right] = numbers[each.right], numbers[each.left]
-        return all(_is_kept(each, numbers) for each in relations)
+        are_allowed = all(self._maker.allows(slot, numbers) for slot in line.slots)
+        return are_allowed and all(_is_kept(each, numbers) for each in relations)
 
     def _token(self, slot: int, numbers: Numbers, pattern: str | None = None) -> str:
         facts = self._maker.facts.slots.get(slot)
@@ -285,7 +323,10 @@ class _Making:
         if facts.kind == "real":
             return self._real(facts)
         allowed = self._maker.range_of(slot, numbers)
-        if slot in self._maker.facts.lengths:
+        given = next(self._first[slot], None) if slot in self._first else None
+        if given is not None:
+            number = min(max(given, allowed.low), allowed.high)
+        elif slot in self._maker.facts.lengths:
             number = self._length(slot, allowed, numbers)
         else:
             number = self._marked(facts, self._single(allowed, numbers, pattern or self._plan.pattern))
@@ -353,9 +394,11 @@ class _Making:
             return [self._word(facts, slot, numbers) for _ in range(length)]
         if facts.kind == "real":
             return [self._real(facts) for _ in range(length)]
-        return [str(number) for number in self._numbers(facts, self._maker.range_of(slot, numbers), length)]
+        allowed, first = self._maker.range_of(slot, numbers), self._first.get(slot, iter(()))
+        kept = (each for each in first if allowed.low <= each <= allowed.high)
+        return [str(number) for number in self._numbers(facts, allowed, length, kept)]
 
-    def _numbers(self, facts: SlotFacts, allowed: Range, length: int) -> list[int]:
+    def _numbers(self, facts: SlotFacts, allowed: Range, length: int, first: Iterator[int]) -> list[int]:
         holds, chance, pattern = self._maker.holds, self._chance, self._plan.pattern
         if facts.permutation and holds(facts, "permutation"):
             return arranged(list(range(1, length + 1)), pattern, chance)
@@ -367,6 +410,7 @@ class _Making:
             found = distinct_numbers(allowed, length, pattern, chance)
         else:
             found = [self._marked(facts, each) for each in LISTS[pattern](allowed.low, allowed.high, length, chance)]
+            found = [*islice(first, length), *found][:length]
         if facts.order and holds(facts, "order"):
             found.sort(reverse=facts.order in ("descending", "falling"))
             if facts.order in ("rising", "falling") and len(set(found)) < length:

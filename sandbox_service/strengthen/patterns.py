@@ -51,11 +51,12 @@ def distinct_numbers(allowed: Range, length: int, pattern: str, chance: random.R
     Args:
         allowed: Their range, which has enough of them.
         length: How many.
-        pattern: Narrow ones lie together.
+        pattern: Narrow, low, and high ones lie together.
         chance: Random numbers.
     """
     high = min(allowed.high, allowed.low + 2 * length) if pattern in ("narrow", "ties", "low") else allowed.high
-    found = chance.sample(range(allowed.low, max(high, allowed.low + length - 1) + 1), length)
+    low = max(allowed.low, allowed.high - 2 * length) if pattern == "high" else allowed.low
+    found = chance.sample(range(low, max(high, low + length - 1) + 1), length)
     if pattern in ("ascending", "equal"):
         return sorted(found)
     if pattern == "ridge":

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence, Set
+from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cache, cached_property
 from itertools import chain
 
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import StdinTest, TestCase
-from sandbox_service.strengthen import tables, tiers
+from sandbox_service.strengthen import enumerated, tables, tiers
 from sandbox_service.strengthen.examples import examples_in, learnt
 from sandbox_service.strengthen.facts import Facts, facts_of, numbers_of, of_given_words, sums_of, without_ranges
 from sandbox_service.strengthen.form import Form, Length, Line, Repeat, lines_in, trimmed
@@ -21,7 +21,7 @@ from sandbox_service.strengthen.graphs import Graph, facts_with, graphs_of, rang
 from sandbox_service.strengthen.inputs import Maker, UnmadeError
 from sandbox_service.strengthen.large_inputs import LargeInputs, with_lengths_of_words
 from sandbox_service.strengthen.limits import over_limit
-from sandbox_service.strengthen.plans import plan_of
+from sandbox_service.strengthen.plans import Plan, plan_of
 from sandbox_service.strengthen.ranges import Range, ranges_of
 from sandbox_service.strengthen.runs import Program
 from sandbox_service.strengthen.statement import rules_of
@@ -58,8 +58,15 @@ class StdinSubject:
         self._facts = facts_of(self._form, self._inputs) if self._form else Facts({}, (), frozenset(), {})
         self._given = [numbers_of(self._form, each) for each in self._inputs] if self._form else []
         self._kept = self._rules.kept(self._given)
+        self._limits = self._limits_of(self._form) if self._form else {}
+        self._facts = facts_of(self._form, self._inputs, self._limits) if self._form else self._facts
         self._thinner = Thinner(self._form, self._facts) if self._form else None
         self._graphs = self._graphs_of(self._form) if self._form else []
+
+    def _limits_of(self, form: Form) -> dict[int, int]:
+        """The slots with a limit of the statement that no known input exceeds, and the slots of these limits."""
+        ranges = self._ranges(form, self._facts, is_wide=False)
+        return {slot: each.limit for slot, each in ranges.items() if each.limit is not None}
 
     def _unexplained(self, form: Form, inputs: Sequence[str]) -> str:
         numbers = [numbers_of(form, each) for each in inputs]
@@ -96,7 +103,7 @@ class StdinSubject:
             if len(found) == wanted.count:
                 break
             is_new = _words(made.text) not in self._known and len(made.text.encode()) <= wanted.most_bytes
-            if is_new and made.text not in found and self._keeps_sums(made.text) and self._keeps_properties(made.text):
+            if is_new and made.text not in found and self._keeps_rules(made.text):
                 kinds[made.how] += 1
                 is_common = made.tier == tiers.GRAPHS.name and kinds[made.how] > MOST_ALIKE
                 (alike if is_common else found)[made.text] = made
@@ -116,8 +123,8 @@ class StdinSubject:
         used = self._tiers(wanted)
         if not wanted.round:
             yield from (Made(each, "an example of the statement", tiers.EXAMPLES.name) for each in self._examples)
-        if tiers.SMALL in used and self._is_number():
-            yield from self._small_numbers(wanted)
+        if tiers.SMALL in used and not wanted.round:
+            yield from self._enumerated(wanted)
         turns = EACH if wanted.is_enough else wanted.count * TRIES // max(len(used), 1) + 1
         maker = cache(lambda tier: self._maker(tier, wanted))
         for turn in range(turns):
@@ -151,7 +158,20 @@ class StdinSubject:
         made = [makes.made(each, wanted.most_bytes, shrunk) for each in plans]
         new = {each.text: each for each in made[::-1] if each is not None}  # of equal inputs the first
         kept = [each for each in made if each is not None and new[each.text] is each]
-        return [each for each in kept if self._keeps_sums(each.text) and self._keeps_properties(each.text)]
+        return [each for each in kept if self._keeps_rules(each.text)]
+
+    def _enumerated(self, wanted: Wanted) -> Iterator[Made]:
+        """Inputs that are not left to chance: the least, the greatest, and those of small and special numbers."""
+        assert self._form is not None
+        chance = random.Random(f"{self._problem.id} enumerated")  # noqa: S311
+        for tier, plans in ((tiers.LEAST, enumerated.LEAST_PLANS), (tiers.GREATEST, enumerated.GREATEST_PLANS)):
+            yield from filter(None, (_of_plan(self._maker(tier, wanted), tier, plan, chance) for plan in plans))
+        if self._is_number():
+            yield from self._small_numbers(wanted)
+        maker = self._maker(tiers.SPECIAL, wanted)
+        for each in enumerated.specials(self._form, maker):
+            if made := _of_plan(maker, tiers.SPECIAL, each.plan, chance, each.numbers):
+                yield made
 
     def _small_numbers(self, wanted: Wanted) -> Iterator[Made]:
         """The least numbers, one after the other, of inputs that are a number."""
@@ -302,6 +322,9 @@ class StdinSubject:
             return None
         return Made(text, tiers.CASES.name, tiers.CASES.name)
 
+    def _keeps_rules(self, text: str) -> bool:
+        return self._keeps_sums(text) and self._keeps_properties(text) and self._keeps_limits(text)
+
     def _keeps_sums(self, text: str) -> bool:
         """Return whether no number has a sum beyond a bound of the statement that its sums in given inputs keep."""
         if not self._rules.sums or self._form is None or not self._form.fits(text):
@@ -319,6 +342,18 @@ class StdinSubject:
         trees = [line.slots[:2] for line in lines_in(self._form.items) if line.slots] if self._form else []
         found = [ends for ends in trees if ends[0] in rows and (rows[ends[0]].tree or rows[ends[0]].connected)]
         return {end for ends in (*found, *(each.ends for each in self._graphs)) for end in ends}
+
+    def _keeps_limits(self, text: str) -> bool:
+        """Return whether no number exceeds a limit that the statement gives by another number."""
+        if not self._limits or self._form is None or not self._form.fits(text):
+            return True
+        return not over_limit(self._form, text, self._stated)
+
+    @cached_property
+    def _stated(self) -> dict[int, Range]:
+        """The ranges of the statement, or as seen."""
+        assert self._form is not None
+        return self._ranges(self._form, self._facts, is_wide=False)
 
     def _keeps_properties(self, text: str) -> bool:
         """Return whether numbers have the properties that the statement says and those of given inputs have."""
@@ -358,15 +393,14 @@ class StdinSubject:
 
     def _is_like_the_given(self, form: Form, text: str) -> bool:
         """Return whether all facts of the given inputs hold in this one, within their ranges or the statement's."""
-        found = facts_of(form, [*self._inputs, text])
+        found = facts_of(form, [*self._inputs, text], self._limits)
         return self._is_within(form, text) and without_ranges(found) == without_ranges(self._facts)
 
     def _is_within(self, form: Form, text: str, besides: Set[int] = frozenset()) -> bool:
         """Return whether numbers of an input, but for some slots, are within the given ranges or the statement's."""
         found = facts_of(form, [text])
-        ranges = self._ranges(form, self._facts, is_wide=False)
-        return not over_limit(form, text, ranges) - besides and all(
-            slot in ranges and ranges[slot].low <= each.low and each.high <= ranges[slot].high
+        return not over_limit(form, text, self._stated) - besides and all(
+            slot in self._stated and self._stated[slot].low <= each.low and each.high <= self._stated[slot].high
             for slot, each in found.slots.items()
             if slot not in besides
         )
@@ -414,8 +448,14 @@ def _made(maker: Maker, tier: Tier, number: int, chance: random.Random) -> Made 
         is_deep=tier.is_deep,
         is_graph=tier.is_graph,
     )
+    return _of_plan(maker, tier, plan, chance)
+
+
+def _of_plan(
+    maker: Maker, tier: Tier, plan: Plan, chance: random.Random, numbers: Mapping[int, Sequence[int]] | None = None
+) -> Made | None:
     try:
-        text = maker.make(plan, chance)
+        text = maker.make(plan, chance, numbers)
     except UnmadeError:
         return None
     kind = _kind(maker, text) if tier.is_graph and not tier.is_deep else plan.name

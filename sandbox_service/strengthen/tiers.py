@@ -64,11 +64,15 @@ class Tier:
 
 SEEN = Tier("seen")
 SMALL = Tier("small", is_small=True)  # of many small inputs one tells most wrong programs
+LEAST = Tier("least")  # everything is least; only what the statement allows or what was seen
+GREATEST = Tier("greatest")  # all numbers are greatest, so that sums and products are
+SPECIAL = Tier("special numbers")
 SMALL_LOOSE = Tier("small and loose", is_small=True, is_loose=True)
 GRAPHS = Tier("graphs", is_small=True, is_graph=True)
 DEEP = Tier("deep", is_wide=True, is_deep=True)  # where recursion ends
 DEEP_GRAPHS = Tier("deep graphs", is_deep=True, is_graph=True)
-FOR_FEW = (SEEN.name, SMALL.name, GRAPHS.name, DEEP_GRAPHS.name)  # made alike for any number of references
+# made alike for any number of references
+FOR_FEW = tuple(each.name for each in (SEEN, SMALL, GRAPHS, DEEP_GRAPHS, LEAST, GREATEST, SPECIAL))
 DEEP_NAMES = (DEEP.name, DEEP_GRAPHS.name)
 WIDER = Tier("wider", is_wide=True)
 LOOSE = Tier("loose", is_wide=True, is_loose=True)

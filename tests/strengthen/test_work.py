@@ -174,9 +174,9 @@ def test_there_is_room_for_extremes_where_each_program_is_refused() -> None:
     candidates = [answers.Candidate(StdinTest(input=each.text, output="1"), each, "1") for each in made]
     mutant = [Program("mutant", "m", "")] * 8
     one = choice.Choice(mutant[:1], [0], {0: set(range(8))}, candidates)
-    assert choice.chosen(one, recipe(tests=5, least_tests=5)).chosen == [0, 1, 8, 9, 10]
+    assert choice.chosen(one, recipe(tests=5, least_tests=5)).chosen == [0, 1, 9, 8, 10]
     each = choice.Choice(mutant, list(range(8)), {at: {at} for at in range(8)}, candidates)
-    assert choice.chosen(each, recipe(tests=9, least_tests=9)).chosen == [*range(8), 8]
+    assert choice.chosen(each, recipe(tests=9, least_tests=9)).chosen == [*range(8), 9]
 
 
 def test_as_many_tests_are_added_as_are_wanted() -> None:
@@ -184,8 +184,8 @@ def test_as_many_tests_are_added_as_are_wanted() -> None:
     candidates = [answers.Candidate(StdinTest(input=each.text, output="1"), each, "1") for each in made]
     found = choice.Choice([], [], {}, candidates)
     ends = choice.extremes(candidates)
-    assert ends == [8, 0]
-    assert choice.chosen(found, recipe(tests=6, least_tests=5)).chosen == [8, 0, 7, 6, 5]
+    assert ends == [0, 8]
+    assert choice.chosen(found, recipe(tests=6, least_tests=5)).chosen == [0, 8, 7, 6, 5]
     some = choice.chosen(found, recipe(tests=9, least_tests=9, audit=3))
     assert (len(some.chosen), len(some.audit)) == (6, 3)
 
