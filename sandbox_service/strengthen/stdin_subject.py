@@ -66,7 +66,7 @@ class StdinSubject:
     def _limits_of(self, form: Form) -> dict[int, int]:
         """The slots with a limit of the statement that no known input exceeds, and the slots of these limits."""
         ranges = self._ranges(form, self._facts, is_wide=False)
-        return {slot: each.limit for slot, each in ranges.items() if each.limit is not None}
+        return {slot: each.limit for slot, each in ranges.items() if each.limit is not None and each.is_stated}
 
     def _unexplained(self, form: Form, inputs: Sequence[str]) -> str:
         numbers = [numbers_of(form, each) for each in inputs]
@@ -268,11 +268,13 @@ class StdinSubject:
         )  # fmt: skip
 
     def _ranges(self, form: Form, facts: Facts, *, is_wide: bool, most: int = 0, longest: int = 0) -> dict[int, Range]:
-        """The range of each slot; as seen for those with a limit that a given input exceeds."""
+        """The range of each slot; no more than seen for those with a limit that a given input exceeds."""
         found = ranges_of(form, facts, text_of(self._problem), is_wide=is_wide, most=most, longest=longest)
         broken = {found[slot].limit for each in self._inputs for slot in over_limit(form, each, found)}
-        seen = {slot: Range(each.low, each.high) for slot, each in facts.slots.items()}
-        return {slot: each if each.limit not in broken else seen[slot] for slot, each in found.items()}
+        for slot in [slot for slot, each in found.items() if each.limit in broken]:
+            seen = facts.slots[slot]
+            found[slot] = replace(found[slot], low=seen.low, high=seen.high, is_stated=False)
+        return found
 
     def _changed(self, tier: Tier, number: int, chance: random.Random, wanted: Wanted) -> Made | None:
         """A given input, or one with a rare answer, with some tokens changed."""
@@ -345,7 +347,7 @@ class StdinSubject:
 
     def _keeps_limits(self, text: str) -> bool:
         """Return whether no number exceeds a limit that the statement gives by another number."""
-        if not self._limits or self._form is None or not self._form.fits(text):
+        if self._form is None or not self._form.fits(text):
             return True
         return not over_limit(self._form, text, self._stated)
 
