@@ -5,26 +5,25 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache
 from itertools import chain
 
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import StdinTest, TestCase
 from sandbox_service.strengthen import enumerated, tables, tiers
-from sandbox_service.strengthen.examples import examples_in, learnt
-from sandbox_service.strengthen.facts import Facts, facts_of, numbers_of, of_given_words, sums_of, without_ranges
-from sandbox_service.strengthen.form import Form, Length, Line, Repeat, lines_in, trimmed
+from sandbox_service.strengthen.examples import examples_in
+from sandbox_service.strengthen.facts import facts_of, numbers_of, of_given_words
+from sandbox_service.strengthen.form import lines_in, trimmed
 from sandbox_service.strengthen.graph_kinds import kind_in, rank_in
-from sandbox_service.strengthen.graphs import Graph, facts_with, graphs_of, ranges_with
+from sandbox_service.strengthen.graphs import facts_with, ranges_with
 from sandbox_service.strengthen.inputs import Maker, UnmadeError
+from sandbox_service.strengthen.known_inputs import KnownInputs
 from sandbox_service.strengthen.large_inputs import LargeInputs, with_lengths_of_words
-from sandbox_service.strengthen.limits import over_limit
 from sandbox_service.strengthen.plans import Plan, plan_of
-from sandbox_service.strengthen.ranges import Range, ranges_of
+from sandbox_service.strengthen.ranges import Range
 from sandbox_service.strengthen.runs import Program
-from sandbox_service.strengthen.statement import rules_of
 from sandbox_service.strengthen.thinning import Thinner
 from sandbox_service.strengthen.tiers import LEAST_JUDGES, Made, Tier, Wanted
 from sandbox_service.strengthen.token_changes import changed
@@ -49,28 +48,13 @@ class StdinSubject:
     def __init__(self, problem: Problem, tests: Sequence[StdinTest]) -> None:
         self._problem, self._tests = problem, tests
         given, statement = [each.input for each in tests], text_of(problem)
-        self._known = {_words(each) for each in given}
+        self._taken = {_words(each) for each in given}
         examples = examples_in(statement)
-        self._examples = [each for each in examples if _words(each) not in self._known]
+        self._examples = [each for each in examples if _words(each) not in self._taken]
         self._uniqueness = uniqueness_of(problem)
-        self._rules = rules_of(statement)
-        self._form, self._inputs = learnt(given, examples, lambda *known: not self._unexplained(*known))
-        self._facts = facts_of(self._form, self._inputs) if self._form else Facts({}, (), frozenset(), {})
-        self._given = [numbers_of(self._form, each) for each in self._inputs] if self._form else []
-        self._kept = self._rules.kept(self._given)
-        self._limits = self._limits_of(self._form) if self._form else {}
-        self._facts = facts_of(self._form, self._inputs, self._limits) if self._form else self._facts
+        self._known = known = KnownInputs(given, examples, statement)
+        self._form, self._inputs, self._facts, self._graphs = known.form, known.inputs, known.facts, known.graphs
         self._thinner = Thinner(self._form, self._facts) if self._form else None
-        self._graphs = self._graphs_of(self._form) if self._form else []
-
-    def _limits_of(self, form: Form) -> dict[int, int]:
-        """The slots with a limit of the statement that no known input exceeds, and the slots of these limits."""
-        ranges = self._ranges(form, self._facts, is_wide=False)
-        return {slot: each.limit for slot, each in ranges.items() if each.limit is not None and each.is_stated}
-
-    def _unexplained(self, form: Form, inputs: Sequence[str]) -> str:
-        numbers = [numbers_of(form, each) for each in inputs]
-        return self._rules.unexplained(facts_of(form, inputs), numbers)
 
     @property
     def form(self) -> str:
@@ -85,12 +69,7 @@ class StdinSubject:
     @property
     def unexplained(self) -> str:
         """See `Subject`."""
-        if self._form is None:
-            return next(iter(self._rules.sentences), "")
-        return self._rules.unexplained(self._facts, self._given)
-
-    def _graphs_of(self, form: Form) -> list[Graph]:
-        return graphs_of(form.items, self._facts, text_of(self._problem), has_rules=bool(self.unexplained))
+        return self._known.unexplained
 
     # --- making
 
@@ -102,8 +81,8 @@ class StdinSubject:
         for made in self._candidates(wanted):
             if len(found) == wanted.count:
                 break
-            is_new = _words(made.text) not in self._known and len(made.text.encode()) <= wanted.most_bytes
-            if is_new and made.text not in found and self._keeps_rules(made.text):
+            is_new = _words(made.text) not in self._taken and len(made.text.encode()) <= wanted.most_bytes
+            if is_new and made.text not in found and self._known.keeps_rules(made.text):
                 kinds[made.how] += 1
                 is_common = made.tier == tiers.GRAPHS.name and kinds[made.how] > MOST_ALIKE
                 (alike if is_common else found)[made.text] = made
@@ -150,7 +129,7 @@ class StdinSubject:
             return []
         facts, statement = facts_with(self._facts, self._graphs), text_of(self._problem)
         is_wide = self._may_be_wide(wanted)
-        found = [self._ranges(self._form, self._facts, is_wide=each) for each in (False, is_wide)]
+        found = [self._known.ranges(self._facts, is_wide=each) for each in (False, is_wide)]
         ranges, wider = (ranges_with(each, self._graphs, each) for each in found)
         ranges = with_lengths_of_words(self._form, ranges, facts, statement)
         makes = LargeInputs(self._form, facts, ranges, wider, is_wide, statement, self._problem.id, self._graphs)
@@ -158,7 +137,7 @@ class StdinSubject:
         made = [makes.made(each, wanted.most_bytes, shrunk) for each in plans]
         new = {each.text: each for each in made[::-1] if each is not None}  # of equal inputs the first
         kept = [each for each in made if each is not None and new[each.text] is each]
-        return [each for each in kept if self._keeps_rules(each.text)]
+        return [each for each in kept if self._known.keeps_rules(each.text)]
 
     def _enumerated(self, wanted: Wanted) -> Iterator[Made]:
         """Inputs that are not left to chance: the least, the greatest, and those of small and special numbers."""
@@ -166,7 +145,7 @@ class StdinSubject:
         chance = random.Random(f"{self._problem.id} enumerated")  # noqa: S311
         for tier, plans in ((tiers.LEAST, enumerated.LEAST_PLANS), (tiers.GREATEST, enumerated.GREATEST_PLANS)):
             yield from filter(None, (_of_plan(self._maker(tier, wanted), tier, plan, chance) for plan in plans))
-        if self._is_number():
+        if self._known.is_number:
             yield from self._small_numbers(wanted)
         maker = self._maker(tiers.SPECIAL, wanted)
         for each in enumerated.specials(self._form, maker):
@@ -189,13 +168,13 @@ class StdinSubject:
         if self.unexplained and not wanted.is_validated:
             return []
         lines = len(list(lines_in(self._form.items))) if self._form else 0
-        new = tiers.following(wanted, lines, is_wide=self._may_be_wide(wanted), has_words=self._has_given_words())
+        new = tiers.following(wanted, lines, is_wide=self._may_be_wide(wanted), has_words=self._known.has_given_words)
         believed = [each for each in first if each.name not in wanted.doubted]
         return new if wanted.is_enough else [*new, *believed]
 
     def _first(self, wanted: Wanted) -> list[Tier]:
         judges = wanted.judges
-        cases = [tiers.CASES] if self._has_cases() else []
+        cases = [tiers.CASES] if self._known.has_cases else []
         if self.unexplained and judges < LEAST_JUDGES:
             return cases
         given = tiers.changed(len(self._inputs))
@@ -235,23 +214,14 @@ class StdinSubject:
         if self.unexplained and not wanted.is_validated:
             return False
         judges = wanted.judges
-        return judges >= LEAST_JUDGES or (judges == LEAST_JUDGES - 1 and self._is_number())
-
-    def _is_number(self) -> bool:
-        if self._form is None:
-            return False
-        found = list(self._facts.slots.values())
-        return len(found) == 1 and found[0].kind == "int" and self._form.items == tuple(lines_in(self._form.items))
-
-    def _has_given_words(self) -> bool:
-        return any(each.given and not each.words for each in self._facts.slots.values())
+        return judges >= LEAST_JUDGES or (judges == LEAST_JUDGES - 1 and self._known.is_number)
 
     def _maker(self, tier: Tier, wanted: Wanted) -> Maker:
         """A maker of inputs like the given ones; with far numbers or lengths a loose one."""
         assert self._form is not None
         facts = of_given_words(self._facts) if tier.has_given_words else self._facts
         is_wide = tier.is_wide and self._may_be_wide(wanted)
-        ranges = self._ranges(self._form, facts, is_wide=is_wide, most=tier.most, longest=tier.longest)
+        ranges = self._known.ranges(facts, is_wide=is_wide, most=tier.most, longest=tier.longest)
         stated, graphs = ranges, self._graphs if tier.is_graph else []
         facts = facts_with(facts, graphs)
         if tier.is_small:
@@ -267,23 +237,14 @@ class StdinSubject:
             letters=tier.letters, kept=values, graphs=graphs,
         )  # fmt: skip
 
-    def _ranges(self, form: Form, facts: Facts, *, is_wide: bool, most: int = 0, longest: int = 0) -> dict[int, Range]:
-        """The range of each slot; no more than seen for those with a limit that a given input exceeds."""
-        found = ranges_of(form, facts, text_of(self._problem), is_wide=is_wide, most=most, longest=longest)
-        broken = {found[slot].limit for each in self._inputs for slot in over_limit(form, each, found)}
-        for slot in [slot for slot, each in found.items() if each.limit in broken]:
-            seen = facts.slots[slot]
-            found[slot] = replace(found[slot], low=seen.low, high=seen.high, is_stated=False)
-        return found
-
     def _changed(self, tier: Tier, number: int, chance: random.Random, wanted: Wanted) -> Made | None:
         """A given input, or one with a rare answer, with some tokens changed."""
         inputs = wanted.rare if tier.is_near else self._inputs
         place = number if tier.given is None or tier.given < 0 else tier.given
         near = wanted.constants.near if tier.has_constants else ()
         text, form = changed(inputs, place, chance, near), self._form
-        keeps = self._keeps_ways if wanted.judges >= LEAST_JUDGES else self._is_like_the_given
-        if form is not None and not (form.fits(text) and keeps(form, text)):
+        keeps = self._known.keeps_ways if wanted.judges >= LEAST_JUDGES else self._known.is_like
+        if form is not None and not (form.fits(text) and keeps(text)):
             return None
         return Made(text, f"{tier.name}: changed tokens", tier.name)
 
@@ -292,7 +253,7 @@ class StdinSubject:
         assert self._form is not None
         assert self._thinner is not None
         text = self._thinner.make(self._inputs[number % len(self._inputs)], chance)
-        if not self._form.fits(text) or not self._is_within(self._form, text, besides=self._thinner.names):
+        if not self._form.fits(text) or not self._known.is_within(text, besides=self._thinner.names):
             return None
         if self._thinner.shown(facts_of(self._form, [*self._inputs, text])) != self._thinner.shown(self._facts):
             return None
@@ -300,16 +261,6 @@ class StdinSubject:
 
     def _can_thin(self) -> bool:
         return self._thinner is not None and self._thinner.can
-
-    def _has_cases(self) -> bool:
-        """Return whether an input is a number of cases and the cases, as the statement says."""
-        items = self._form.items if self._form else ()
-        if len(items) != 2 or not self._rules.has_cases:
-            return False
-        head, cases = items
-        if not (isinstance(head, Line) and len(head.slots) == 1 and head.rest is None and isinstance(cases, Repeat)):
-            return False
-        return cases.length == Length(head.slots[0])
 
     def _recombined(self, chance: random.Random) -> Made | None:
         """Some of the given cases, no more than one input has."""
@@ -320,51 +271,9 @@ class StdinSubject:
         count = chance.randint(1, min(most, len(every)))
         picked = chance.sample(every, count)
         text = self._form.text([replace(parsed[0][0], tokens=[str(count)]), picked])
-        if not self._form.fits(text) or not self._is_within(self._form, text):
+        if not self._form.fits(text) or not self._known.is_within(text):
             return None
         return Made(text, tiers.CASES.name, tiers.CASES.name)
-
-    def _keeps_rules(self, text: str) -> bool:
-        return self._keeps_sums(text) and self._keeps_properties(text) and self._keeps_limits(text)
-
-    def _keeps_sums(self, text: str) -> bool:
-        """Return whether no number has a sum beyond a bound of the statement that its sums in given inputs keep."""
-        if not self._rules.sums or self._form is None or not self._form.fits(text):
-            return True
-        most = max(self._rules.sums)
-        given = [sums_of(self._form, each) for each in self._inputs]
-        are_bounded = {slot for each in given for slot in each if all(one.get(slot, 0) <= most for one in given)}
-        are_bounded -= self._ends  # the sum of the names of nodes is of no interest
-        return all(total <= most for slot, total in sums_of(self._form, text).items() if slot in are_bounded)
-
-    @cached_property
-    def _ends(self) -> set[int]:
-        """The slots of the ends of edges."""
-        rows = self._facts.rows
-        trees = [line.slots[:2] for line in lines_in(self._form.items) if line.slots] if self._form else []
-        found = [ends for ends in trees if ends[0] in rows and (rows[ends[0]].tree or rows[ends[0]].connected)]
-        return {end for ends in (*found, *(each.ends for each in self._graphs)) for end in ends}
-
-    def _keeps_limits(self, text: str) -> bool:
-        """Return whether no number exceeds a limit that the statement gives by another number."""
-        if self._form is None or not self._form.fits(text):
-            return True
-        return not over_limit(self._form, text, self._stated)
-
-    @cached_property
-    def _stated(self) -> dict[int, Range]:
-        """The ranges of the statement, or as seen."""
-        assert self._form is not None
-        return self._ranges(self._form, self._facts, is_wide=False)
-
-    def _keeps_properties(self, text: str) -> bool:
-        """Return whether numbers have the properties that the statement says and those of given inputs have."""
-        if not self._kept or self._form is None:
-            return True
-        if not self._form.fits(text):
-            return False
-        numbers = numbers_of(self._form, text)
-        return all(each.is_in(numbers) for each in self._kept)
 
     # --- the output of other programs
 
@@ -384,28 +293,7 @@ class StdinSubject:
         if judges >= LEAST_JUDGES:
             return text
         form = self._form
-        return text if form is not None and form.fits(text) and self._is_like_the_given(form, text) else None
-
-    def _keeps_ways(self, form: Form, text: str) -> bool:
-        """Return whether lists that name parents, and permutations, stay such: references may follow them for ever."""
-        ways = {slot: each for slot, each in self._facts.slots.items() if each.links or each.permutation}
-        found = facts_of(form, [*self._inputs, text]).slots if ways else {}
-        are_links = all(found[slot].links for slot, each in ways.items() if each.links)
-        return are_links and all(found[slot].permutation for slot, each in ways.items() if each.permutation)
-
-    def _is_like_the_given(self, form: Form, text: str) -> bool:
-        """Return whether all facts of the given inputs hold in this one, within their ranges or the statement's."""
-        found = facts_of(form, [*self._inputs, text], self._limits)
-        return self._is_within(form, text) and without_ranges(found) == without_ranges(self._facts)
-
-    def _is_within(self, form: Form, text: str, besides: Set[int] = frozenset()) -> bool:
-        """Return whether numbers of an input, but for some slots, are within the given ranges or the statement's."""
-        found = facts_of(form, [text])
-        return not over_limit(form, text, self._stated) - besides and all(
-            slot in self._stated and self._stated[slot].low <= each.low and each.high <= self._stated[slot].high
-            for slot, each in found.slots.items()
-            if slot not in besides
-        )
+        return text if form is not None and form.fits(text) and self._known.is_like(text) else None
 
     # --- programs and tests
 
