@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox_service.schema import Limits, StdinTest, TestCase, Verdict
-from sandbox_service.strengthen.runs import Program, Row, Runner
+from sandbox_service.strengthen.runs import OUTPUT_BYTES, Program, Row, Runner
 from sandbox_service.strengthen.subjects import Subject
 from sandbox_service.strengthen.tiers import LEAST_JUDGES, Made
 from sandbox_service.validation import seeds
@@ -32,6 +32,17 @@ class Candidate:
     made: Made
     answer: str = ""
     seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What references may need for an input: the share of the problem's time, and the bytes of an answer."""
+
+    time_share: float = 1 / 2
+    output_bytes: int = OUTPUT_BYTES
+
+
+USUAL = Bounds()
 
 
 @dataclass(frozen=True)
@@ -66,6 +77,7 @@ async def find(
     made: Sequence[Made],
     limits: Limits,
     hash_seed: int,
+    bounds: Bounds = USUAL,
 ) -> Answered:
     """Return the valid tests among made inputs.
 
@@ -76,25 +88,26 @@ async def find(
         made: The inputs.
         limits: Of the problem.
         hash_seed: Another seed than the judge's own.
+        bounds: Of the references.
 
     Raises:
         BadRequestError: The problem is refused.
         NotJudgedError: The service failed.
         UnavailableError: The judge stayed away for too long.
     """
-    half = limits_of(subject, limits)
-    made, said = await asked(runner, subject, references[0], made, half)
+    limits = limits_of(subject, limits, bounds)
+    made, said = await asked(runner, subject, references[0], made, limits, bounds)
     took_by_text = dict(zip((each.text for each in made), said.seconds, strict=True))
     found = []
     for each, output in zip(made, said.outputs, strict=True):
         test = subject.test(each, output) if output is not None else None
         if test is not None:
             found.append(Candidate(test, each, output or ""))
-    found, own = await _judged(runner, references, found, half)
+    found, own = await _judged(runner, references, found, limits)
     took = [took_by_text[each.made.text] for each in found]
     suspicious = _suspicious(references, own, found)
     agreed = [place for place in range(len(found)) if all(_is_accepted(row, place) for row in own)]
-    again = await seeded(runner, references, [found[place].test for place in agreed], half, hash_seed)
+    again = await seeded(runner, references, [found[place].test for place in agreed], limits, hash_seed)
     if any(row.bad_test for row in [*own, *again]):
         return Answered([], 0.0, suspicious)
     needed = _seconds(own, took)
@@ -139,19 +152,20 @@ def _joined(rows: Sequence[Row]) -> Row:
     )
 
 
-def limits_of(subject: Subject, limits: Limits) -> Limits:
-    """Return the limits of references on made inputs: half of the problem's time, and no more than the subject bears.
+def limits_of(subject: Subject, limits: Limits, bounds: Bounds = USUAL) -> Limits:
+    """Return the limits of references on made inputs: a share of the problem's time, no more than the subject bears.
 
     Args:
         subject: Makes tests.
         limits: Of the problem.
+        bounds: Have the share.
     """
-    seconds = min(limits.cpu_seconds / 2, subject.most_seconds)
+    seconds = min(limits.cpu_seconds * bounds.time_share, subject.most_seconds)
     return limits.model_copy(update={"cpu_seconds": seconds, "wall_seconds": None})
 
 
 async def asked(
-    runner: Runner, subject: Subject, reference: Program, made: Sequence[Made], limits: Limits
+    runner: Runner, subject: Subject, reference: Program, made: Sequence[Made], limits: Limits, bounds: Bounds = USUAL
 ) -> tuple[list[Made], Row]:
     """Return the inputs that a reference was asked for, and its answers.
 
@@ -163,6 +177,7 @@ async def asked(
         reference: The one that answers.
         made: The inputs.
         limits: Of each run.
+        bounds: Have the size of an answer.
 
     Raises:
         BadRequestError: The problem is refused.
@@ -177,7 +192,8 @@ async def asked(
     for start in range(0, len(made), CHUNK):
         chunk = [each for each in made[start : start + CHUNK] if late[each.tier] < MOST_LATE]
         tests: list[TestCase] = [StdinTest(input=each.text, output="") for each in chunk]
-        [row] = await runner.run([subject.asking(reference)], tests, limits, to_the_end=True, wants_outputs=True)
+        asking, most = [subject.asking(reference)], bounds.output_bytes
+        [row] = await runner.run(asking, tests, limits, to_the_end=True, wants_outputs=True, output_bytes=most)
         late.update(each.tier for each, verdict in zip(chunk, row.verdicts, strict=False) if verdict == Verdict.TLE)
         if len(row.outputs) == len(chunk):
             inputs, verdicts, outputs = [*inputs, *chunk], [*verdicts, *row.verdicts], [*outputs, *row.outputs]

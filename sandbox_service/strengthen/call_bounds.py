@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_service.strengthen.ranges import NUMBER, number_in
+from sandbox_service.strengthen.bounds import NUMBER, number_in
 from sandbox_service.validation.notation import plain
 
 _STEP = r"(?:\.length|\.size\(\)|\[\w+\])"

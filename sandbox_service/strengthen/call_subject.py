@@ -6,7 +6,7 @@ import ast
 import json
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
 
 from sandbox_service.formats.problem import Problem
@@ -134,6 +134,10 @@ class CallSubject:
     ) -> Arguments:
         said = examples_in(text_of(self._problem), self._calls.function, len(self._calls.given[0].args))
         return Arguments([each.args for each in self._calls.given] + said, how, constants, of_words=of_words)
+
+    def large(self, wanted: Wanted, names: Container[str] | None = None, shrunk: int = 1) -> list[Made]:  # noqa: ARG002
+        """See `Subject`: none, since the calls of a problem share a process and its time."""
+        return []
 
     @property
     def printed(self) -> str:

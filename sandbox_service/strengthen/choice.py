@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from sandbox_service.schema import StdinTest, TestCase
@@ -31,6 +31,7 @@ class Choice:
         known: The same for mutants that the given tests refuse, where audit tests are wanted. A program that knows the
             given tests may be one of them otherwise.
         candidates: Valid tests.
+        scouts: The candidates that each scout fails.
         chosen: Places of the candidates that are added.
         audit: Places of the candidates that are added as audit tests.
     """
@@ -40,6 +41,7 @@ class Choice:
     fails: dict[int, set[int]]
     candidates: list[Candidate]
     known: dict[int, set[int]] = field(default_factory=dict)
+    scouts: Sequence[Set[int]] = ()
     chosen: list[int] = field(default_factory=list)
     audit: list[int] = field(default_factory=list)
 
@@ -56,20 +58,48 @@ def chosen(found: Choice, recipe: Recipe, without: Sequence[int] = ()) -> Choice
     sizes = [size_of(each.test) for each in candidates]
     groups = [each.made.how for each in candidates]
     said = [each.answer for each in candidates]
-    fails = {place: tests for place, tests in found.fails.items() if place not in without}
+    large = {place for place, each in enumerate(candidates) if each.made.is_large}
+    every_fail = {place: tests for place, tests in found.fails.items() if place not in without}
+    fails = {place: tests - large for place, tests in every_fail.items()}
     least = min(wanted.least_tests, wanted.tests)
-    first = cover.choose(fails, sizes, wanted.tests, wanted.depth)
-    first += [each for each in extremes(candidates) if each not in first][: max(least - len(first), 0)]
-    added = cover.filled(first, groups, said, least)
+    of_scouts = {~place: tests for place, tests in enumerate(found.scouts)}
+    first = _first({**fails, **of_scouts}, sizes, recipe, extremes(candidates))
+    added = cover.filled(first, groups, said, least, without=large)
+    usual = set(range(len(candidates))) - large
+    enough = min(least, len(usual) - wanted.audit)  # some are left for audit tests
+    added += _shortest(sizes, usual - set(added))[: max(enough - len(added), 0)]
     others = {place: tests - set(added) for place, tests in {**found.known, **fails}.items() if place not in without}
     slow = _slow(candidates)
     others = {place: _fast(tests, slow) for place, tests in others.items()}
     every = [*added, *cover.choose(others, sizes, wanted.audit, min(wanted.depth, AUDIT_DEPTH))]
-    every = cover.filled(every, groups, said, len(added) + wanted.audit, without=slow.keys())
-    left = set(range(len(candidates))) - set(every) - slow.keys()
-    others_by_size = sorted(left, key=lambda place: (sizes[place], place))
-    every += others_by_size[: len(added) + wanted.audit - len(every)]
-    return replace(found, chosen=added, audit=every[len(added) :])
+    every = cover.filled(every, groups, said, len(added) + wanted.audit, without=slow.keys() | large)
+    left = usual - set(every) - slow.keys()
+    every += _shortest(sizes, left)[: len(added) + wanted.audit - len(every)]
+    last = _large(every_fail, set(added), sorted(large), wanted.large_tests)
+    return replace(found, chosen=[*added, *last], audit=every[len(added) :])
+
+
+def _large(fails: Mapping[int, set[int]], added: set[int], large: Sequence[int], most: int) -> list[int]:
+    """Return the large tests that fail programs which no other test fails, and the first ones, until there are `most`.
+
+    They stand last in the suite: a program that fails another test does not run them.
+    """
+    left = {place: tests & set(large) for place, tests in fails.items() if not tests & added}
+    found = cover.choose(left, [0] * (max(large, default=0) + 1), most, 1)
+    return [*found, *(each for each in large if each not in found)][:most]
+
+
+def _first(fails: Mapping[int, Set[int]], sizes: Sequence[int], recipe: Recipe, ends: Sequence[int]) -> list[int]:
+    """Return the tests that refuse most programs, and the extremes, where each program can be refused beside them."""
+    wanted = recipe.strengthen
+    needed = len(cover.choose(fails, sizes, wanted.tests, 1))
+    found = cover.choose(fails, sizes, max(needed, wanted.tests - len(ends)), wanted.depth)
+    least = min(wanted.least_tests, wanted.tests)
+    return found + [each for each in ends if each not in found][: max(least - len(found), 0)]
+
+
+def _shortest(sizes: Sequence[int], places: Set[int]) -> list[int]:
+    return sorted(places, key=lambda place: (sizes[place], place))
 
 
 def _slow(candidates: Sequence[Candidate]) -> dict[int, float]:
@@ -91,17 +121,23 @@ def _fast(tests: set[int], slow: Mapping[int, float]) -> set[int]:
 
 
 def extremes(candidates: Sequence[Candidate]) -> list[int]:
-    """Return the places of two deep candidates, the shortest one, one with the greatest number, and the longest one.
+    """Return the places of the least candidate and the shortest one, of one with the greatest number, of two deep ones,
+    of the longest one and of one with the greatest numbers alone.
 
     Large candidates are left out, but for the deep ones.
     """
-    cheap = [place for place, each in enumerate(candidates) if size_of(each.test) <= cover.LARGE]
+    cheap = [
+        place for place, each in enumerate(candidates) if size_of(each.test) <= cover.LARGE and not each.made.is_large
+    ]
     texts = {place: each.made.text for place, each in enumerate(candidates)}
-    deep = {each.made.how: place for place, each in enumerate(candidates) if each.made.tier == tiers.DEEP.name}
+    deep = {each.made.how: place for place, each in enumerate(candidates) if each.made.tier in tiers.DEEP_NAMES}
     greatest = max(cheap, key=lambda place: (_greatest_number(texts[place]), -len(texts[place]), -place), default=None)
     longest = max(cheap, key=lambda place: (len(texts[place]), -place), default=None)
     shortest = min(cheap, key=lambda place: (len(texts[place]), texts[place]), default=None)
-    found = (*list(deep.values())[:MOST_DEEP], shortest, greatest, longest)
+    made = [(candidates[place].made.tier, place) for place in reversed(cheap)]
+    least, most = (dict(made).get(tier.name) for tier in (tiers.LEAST, tiers.GREATEST))
+    deepest = list(deep.values())[:MOST_DEEP]
+    found = (least, greatest, *deepest[:1], shortest, *deepest[1:], longest, most)
     return list(dict.fromkeys(each for each in found if each is not None))
 
 

@@ -1,8 +1,9 @@
 """Chooses tests by greedy cover: few and short ones that fail most wrong programs, each program several times.
 
-A program that no chosen test fails counts more than all programs that one fails already; a second and a third test that
-fails a program guard against unknown programs. Large inputs cost more to grade: what they fail counts
-less, so that one is chosen only where small ones do not tell. Ties go to the shorter input, then to the earlier one.
+A program that no chosen test fails counts more than all programs that one fails already. Further tests that fail a
+program guard against unknown programs, and count ever less: a program that few inputs tell is refused a second time
+before one that many tell is refused a fourth time. Large inputs cost more to grade: what they fail counts less, so that
+one is chosen only where small ones do not tell. Ties go to the shorter input, then to the earlier one.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 
 LARGE = 10_000  # size of an input in bytes at which the programs that it fails count half
-FIRST = 1000  # weight of a program that nothing fails yet; further failures count 1
+FIRST = 1000  # weight of a program that nothing fails yet
+FADE = 0.2  # weight of the second failure of a program, and of each further one for that of the one before
 
 
 def choose(fails: Mapping[int, Set[int]], sizes: Sequence[int], most: int, depth: int) -> list[int]:
@@ -43,8 +45,8 @@ def choose(fails: Mapping[int, Set[int]], sizes: Sequence[int], most: int, depth
     return chosen
 
 
-def _gain(programs: Sequence[int], failed: Mapping[int, int], depth: int) -> int:
-    return sum(FIRST if failed[each] == 0 else 1 for each in programs if failed[each] < depth)
+def _gain(programs: Sequence[int], failed: Mapping[int, int], depth: int) -> float:
+    return sum(FADE ** failed[each] if failed[each] else FIRST for each in programs if failed[each] < depth)
 
 
 def filled(

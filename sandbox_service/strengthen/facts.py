@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Literal
 
 from sandbox_service.strengthen.form import Form, Item, Length, Line, Numbers, Repeat, Value, whole
 from sandbox_service.strengthen.links import Links, beside_roots, links_of
-from sandbox_service.strengthen.rows import CHANCE, Block, Rows, rows_of
+from sandbox_service.strengthen.rows import CHANCE, Block, Rows, may_be_nodes, rows_of
 
 Kind = Literal["int", "real", "word"]
 Order = Literal["", "ascending", "rising", "descending", "falling"]
@@ -112,24 +112,23 @@ class Facts:
         return are_edges or any(each.links or each.parents for each in self.slots.values())
 
 
-def facts_of(form: Form, inputs: Sequence[str]) -> Facts:
-    """Return the facts that hold in all inputs, which have the form."""
+def facts_of(form: Form, inputs: Sequence[str], limits: Mapping[int, int] | None = None) -> Facts:
+    """Return the facts that hold in all inputs, which have the form. Limits of the statement are `at_most`."""
     seen: dict[int, Seen] = {}
     pairs: dict[tuple[int, int], list[tuple[int, int]]] = {}
     blocks: dict[tuple[int, ...], list[Block]] = {}
     for text in inputs:
         _collect(form.items, form.parse(text), {}, seen, pairs, blocks)
     slots = {slot: _facts(each) for slot, each in seen.items()}
-    rows = {line[0]: rows_of(each, [_bound_of(slots.get(end)) for end in line[:2]]) for line, each in blocks.items()}
+    slots |= {slot: replace(slots[slot], at_most=limit, is_below=False) for slot, limit in (limits or {}).items()}
+    bounds = {slot: each.at_most for slot, each in slots.items()}
+    rows = {line[0]: rows_of(each, [bounds.get(end) for end in line[:2]]) for line, each in blocks.items()}
     for line, each in blocks.items():
-        slots.update(_columns(line, [lines for lines, _ in each], slots))
+        if may_be_nodes(each, rows[line[0]]):
+            slots.update(_columns(line, [lines for lines, _ in each], slots))
     lengths = {*_lengths(form.items), *(each.length_of.slot for each in slots.values() if each.length_of)}
     lengths |= {each.nodes for each in rows.values() if each.nodes is not None}
     return Facts(slots, tuple(_relations(pairs)), frozenset(lengths), rows)
-
-
-def _bound_of(facts: SlotFacts | None) -> int | None:
-    return facts.at_most if facts else None
 
 
 def _columns(

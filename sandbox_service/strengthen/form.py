@@ -91,7 +91,7 @@ class Form:
         """
         lines = lines_of(text)
         values, at = parse_items(self.items, lines, 0, {})
-        if at != len(lines):
+        if at < len(lines):
             raise MisfitError(f"line {at + 1} is beyond the form")
         return values
 
@@ -217,9 +217,10 @@ def parse_items(items: Sequence[Item], lines: Lines, at: int, numbers: Numbers) 
 
 
 def _parse_line(item: Line, lines: Lines, at: int, numbers: Numbers) -> Value:
-    if at >= len(lines):
+    given = item.rest.length if item.rest is not None else None
+    if at >= len(lines) and not (given and given.of(numbers) == 0):  # an empty list at the end is an empty line
         raise MisfitError("the input ends too early")
-    line = lines[at]
+    line = lines[at] if at < len(lines) else []
     single = len(item.slots)
     if len(line) < single:
         raise MisfitError(f"line {at + 1} is too short")

@@ -57,14 +57,21 @@ class _TooManyTriesError(Exception):
     """The search has used its budget."""
 
 
-def form_of(inputs: Sequence[str]) -> Form | None:
-    """Return the form of all these inputs, or None if none is found."""
+def form_of(inputs: Sequence[str], *, has_free: bool | None = None) -> Form | None:
+    """Return the form of all these inputs, or None if none is found.
+
+    Args:
+        inputs: All of them.
+        has_free: Lists may have a length that nothing says; None for both, first without such lists.
+    """
+    if has_free is None:
+        return form_of(inputs, has_free=False) or form_of(inputs, has_free=True)
     by_size = sorted(inputs, key=len)
     short = [each for each in by_size if len(each) <= LEARNT_BYTES] or by_size[:2]
     places = [_Place(lines_of(each), 0, {}) for each in short[-LEARNT_INPUTS:]]
     if not places or any(place.left == 0 for place in places):
         return None
-    return _found(_Search(has_free=False), places, inputs) or _found(_Search(has_free=True), places, inputs)
+    return _found(_Search(has_free=has_free), places, inputs)
 
 
 def _found(search: _Search, places: list[_Place], inputs: Sequence[str]) -> Form | None:
@@ -115,6 +122,7 @@ class _Search:
             counts = [each.of(place.numbers) or 0 for place in places]
             (plain if max(counts) > 1 else others).append(each)
         others += [each for each in lengths if each.offset and each.factor == 1]
+        others += [each for each in lengths if each.factor > 1]
         if depth < MOST_DEPTH:
             for length in plain:
                 yield from self._repeats(length, places, depth, size)
@@ -135,7 +143,7 @@ class _Search:
         known.sort(key=lambda slot: (-self._line_of[slot], slot))
         found = [Length(slot) for slot in known]
         found += [Length(slot, 1, offset) for offset in (-1, 1) for slot in known]
-        found += [Length(slot, 2) for slot in known]
+        found += [Length(slot, 2, offset) for offset in (0, -1, 1) for slot in known]
         return [each for each in found if all(each.of(place.numbers) is not None for place in places)]
 
     # --- repeated parts

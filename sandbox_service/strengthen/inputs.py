@@ -8,22 +8,28 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
+from sandbox_service.strengthen.edge_lines import ShapedGraphs, are_different, distinct_lines, edge_lines
 from sandbox_service.strengthen.facts import Facts, Relation, SlotFacts
 from sandbox_service.strengthen.form import Form, Item, Line, Numbers, Repeat, Value, case_slots, column_slots, whole
+from sandbox_service.strengthen.graph_sizes import GraphSizes
+from sandbox_service.strengthen.graphs import Graph
 from sandbox_service.strengthen.links import made_links
 from sandbox_service.strengthen.patterns import LISTS, arranged, distinct_numbers, log_uniform
 from sandbox_service.strengthen.plans import MOST, Plan
 from sandbox_service.strengthen.ranges import Range
 from sandbox_service.strengthen.rows import Rows
-from sandbox_service.strengthen.special_numbers import special
+from sandbox_service.strengthen.special_numbers import prime_below, special
 from sandbox_service.strengthen.trees import by_parent, connected, edges
 from sandbox_service.strengthen.words import widened, word_of
 
 TRIES = 12
 FREE_LENGTH = 12  # tokens of a list whose length nothing says
 NEAR_SHARE = 0.4  # of lengths are those of an earlier one, or one more or less, where this is possible
+SCALE = 100  # times as great: no number of the same kind
+AGAIN = {"low": "narrow", "high": "edges"}  # patterns of numbers whose relation the first ones break
 
 
 class UnmadeError(Exception):
@@ -43,6 +49,7 @@ class Maker:
         most_bytes: int = 100_000,
         letters: bool = False,
         kept: Mapping[Line, Sequence[Value]] | None = None,
+        graphs: Sequence[Graph] = (),
     ) -> None:
         """Make inputs with these facts.
 
@@ -54,26 +61,35 @@ class Maker:
             most_bytes: Size of the largest input.
             letters: Words have all letters of an alphabet of which some were seen.
             kept: Lines of the form that have one of these values.
+            graphs: Edge lists whose graphs have shapes.
         """
-        self._form, self._facts, self.ranges = form, facts, ranges
+        self.form, self._facts, self.ranges = form, facts, ranges
         self._is_strict = is_strict
         self._most_bytes = most_bytes
         self._letters = letters
-        self.relations = [each for each in facts.relations if is_strict or each.is_certain]
+        self.relations = [
+            each for each in facts.relations if each.is_certain or (is_strict and not _is_of_scale(each, ranges, facts))
+        ]
         self.kept = kept or {}
         self._cases = frozenset(case_slots(form.items))
         self._columns = frozenset(column_slots(form.items))
-        self._graphs = dict(_graphs(form.items, facts))
+        self._sizes = GraphSizes(form.items, facts, ranges)
+        self.graphs = {each.edges: each for each in graphs}
 
-    def make(self, plan: Plan, chance: random.Random) -> str:
+    def make(self, plan: Plan, chance: random.Random, numbers: Mapping[int, Sequence[int]] | None = None) -> str:
         """Return an input.
+
+        Args:
+            plan: Sizes and pattern.
+            chance: Random numbers.
+            numbers: By slot, its first numbers, or the nearest ones that are allowed.
 
         Raises:
             UnmadeError: There is none of this plan.
         """
-        making = _Making(self, plan, chance, self._most_bytes)
-        text = self._form.text(making.items(self._form.items, {}))
-        if not self._form.fits(text):
+        making = _Making(self, plan, chance, self._most_bytes, numbers or {})
+        text = self.form.text(making.items(self.form.items, {}))
+        if not self.form.fits(text):
             raise UnmadeError("the input does not have the form")
         return text
 
@@ -92,26 +108,24 @@ class Maker:
 
     def range_of(self, slot: int, numbers: Numbers) -> Range:
         """Return the numbers that a slot may have after these."""
-        each = self._within_graph(slot, self.ranges[slot], numbers)
-        facts = self._facts.slots[slot]
-        if facts.at_most in numbers and self.holds(facts, "at_most"):
-            most = numbers[facts.at_most] - (facts.is_below and self._is_strict)
-            return _from_to(each.low, min(each.high, most))
-        return each
+        each, facts = self.ranges[slot], self._facts.slots[slot]
+        low, high = self._sizes.within(slot, each, numbers, self.keeps_connected)
+        is_count = each.low >= 0  # no number that may be negative is bound by a count: chance explains that
+        if (stated := each.most(numbers)) is not None:
+            high = min(high, stated)
+        elif is_count and facts.at_most in numbers and self.holds(facts, "at_most"):
+            high = min(high, numbers[facts.at_most] - (facts.is_below and self._is_strict))
+        if low > high:
+            raise UnmadeError("no number is allowed here")
+        return Range(low, high)
 
-    def _within_graph(self, slot: int, allowed: Range, numbers: Numbers) -> Range:
-        """The numbers of nodes and of edges that a graph may have."""
-        low, high = allowed.low, allowed.high
-        for edges_slot, rows in self._graphs.items():
-            is_connected = rows.tree or self.keeps_connected(rows)
-            if slot == rows.nodes and is_connected:
-                high = min(high, self.ranges[edges_slot].high + 1)
-            if slot == edges_slot and rows.nodes in numbers:
-                nodes = numbers[rows.nodes]
-                high = min(high, nodes * (nodes - 1) // 2) if rows.distinct else high
-                high = min(high, nodes - 1) if rows.tree else high
-                low = max(low, nodes - 1) if is_connected else low
-        return _from_to(low, high)
+    def allows(self, slot: int, numbers: Numbers) -> bool:
+        """Return whether the number of a slot is within its range and its limit."""
+        allowed, number = self.ranges.get(slot), numbers.get(slot)
+        if allowed is None or number is None:
+            return True
+        most = allowed.most(numbers)
+        return allowed.low <= number <= (allowed.high if most is None else min(allowed.high, most))
 
     def keeps_connected(self, rows: Rows) -> bool:
         """Return whether lines are to be the edges of a connected graph."""
@@ -129,32 +143,29 @@ class Maker:
         return slot in self._cases and (slot not in self._columns or chance.random() < 0.5)
 
 
-def _from_to(low: int, high: int) -> Range:
-    if low > high:
-        raise UnmadeError("no number is allowed here")
-    return Range(low, high)
+def _is_of_scale(relation: Relation, ranges: Mapping[int, Range], facts: Facts) -> bool:
+    """Return whether one number is so much greater than the other one in all inputs that no rule need be the reason.
 
-
-def _graphs(items: Sequence[Item], facts: Facts) -> Iterator[tuple[int, Rows]]:
-    """The slots with numbers of edges, where a number of nodes is known, too."""
-    for item in items:
-        if not isinstance(item, Repeat):
-            continue
-        first = item.body[0]
-        is_plain = item.length is not None and item.length.factor == 1 and not item.length.offset
-        if is_plain and isinstance(first, Line) and first.slots:
-            rows = facts.rows.get(first.slots[0])
-            if rows is not None and rows.nodes is not None and item.length is not None:
-                yield item.length.slot, rows
-        yield from _graphs(item.body, facts)
+    The statement has to give the range of each by itself.
+    """
+    stated = [ranges.get(slot) for slot in (relation.left, relation.right)]
+    if not all(each is not None and each.is_stated and each.limit is None for each in stated):
+        return False
+    sizes = [(facts.slots[slot].low, facts.slots[slot].high) for slot in (relation.left, relation.right)]
+    (_, smaller), (greater, _) = sorted(sizes)
+    return greater > SCALE * max(smaller, 1)
 
 
 class _Making:
     """One input in the making."""
 
-    def __init__(self, maker: Maker, plan: Plan, chance: random.Random, most_bytes: int) -> None:
+    def __init__(
+        self, maker: Maker, plan: Plan, chance: random.Random, most_bytes: int, numbers: Mapping[int, Sequence[int]]
+    ) -> None:
         self._maker, self._plan, self._chance = maker, plan, chance
+        self._first = {slot: iter(each) for slot, each in numbers.items()}
         self._left = most_bytes
+        self._shaped = ShapedGraphs(maker.graphs, plan, chance)
 
     def items(self, items: Sequence[Item], numbers: Numbers) -> list[Any]:
         return [self._line(item, numbers) if isinstance(item, Line) else self._repeat(item, numbers) for item in items]
@@ -173,6 +184,8 @@ class _Making:
         first = item.body[0]
         if len(item.body) == 1 and isinstance(first, Line) and first.slots:
             rows = self._maker.facts.rows.get(first.slots[0])
+            if (graph := self._shaped.of(first)) is not None:
+                return self._shape(first, graph, count, numbers)
             if rows is not None and rows.tree:
                 return self._edges(first, edges(count + 1, self._plan.pattern, self._chance), numbers)
             if rows is not None and self._maker.keeps_connected(rows):
@@ -181,7 +194,10 @@ class _Making:
             if rows is not None and not columns and (rows.distinct or self._maker.keeps_different(rows)):
                 return self._distinct(first, count, numbers, is_ordered=not rows.distinct)
             turns = [self.items(item.body, numbers) for _ in range(count)]
-            return self._linked(first, turns, columns)
+            turns = self._linked(first, turns, columns)
+            if rows is not None and rows.distinct and len({frozenset(turn[0].tokens[:2]) for turn in turns}) < count:
+                raise UnmadeError("a line comes twice")
+            return turns
         return [self.items(item.body, numbers) for _ in range(count)]
 
     def _linked(self, line: Line, turns: list[Any], columns: Mapping[int, Sequence[int]]) -> list[Any]:
@@ -218,7 +234,7 @@ class _Making:
 
     def _links(self, facts: SlotFacts, count: int) -> list[int] | None:
         """A list of links, where the facts say that it is one."""
-        if facts.links and self._maker.holds(facts, "links"):
+        if facts.links:  # never by chance
             return made_links(count, facts.links, self._plan.pattern, self._chance)
         if facts.parents and self._maker.holds(facts, "parents"):
             return [parent for _, parent in by_parent(count + 1, self._plan.pattern, self._chance)]
@@ -230,30 +246,25 @@ class _Making:
             raise UnmadeError("no connected graph has so many edges")
         return connected(nodes, count, self._plan.pattern, self._chance)
 
-    def _edges(self, line: Line, pairs: Sequence[tuple[int, int]], numbers: Numbers) -> list[Any]:
-        """Lines that begin with these nodes, in the order that the two have in all given inputs."""
-        signs = {each.sign for each in self._maker.relations if (each.left, each.right) == line.slots[:2]}
-        turns = []
-        for pair in pairs:
-            value = self._line(line, numbers)
-            tokens = [*map(str, sorted(pair) if signs & {"<", "<="} else pair), *value.tokens[2:]]
-            turns.append([Value(tokens, value.rest)])
-        return turns
+    def _shape(self, line: Line, graph: Graph, count: int, numbers: Numbers) -> list[Any]:
+        """Lines of a graph that has a shape."""
+        found = self._shaped.edges(graph, count, numbers)
+        lines = [] if found is None else self._edges(line, found, numbers, graph.most(numbers))
+        is_free = not self._maker.keeps_different(self._maker.facts.rows[line.slots[0]])
+        if found is None or not (is_free or are_different(lines)):
+            raise UnmadeError("no graph has so many edges")
+        return lines
+
+    def _edges(
+        self, line: Line, pairs: Sequence[tuple[int, int]], numbers: Numbers, bounded: Mapping[int, int] | None = None
+    ) -> list[Any]:
+        return edge_lines(line, pairs, lambda: self._line(line, numbers), self._relations_in(line), bounded)
 
     def _distinct(self, line: Line, count: int, numbers: Numbers, *, is_ordered: bool) -> list[Any]:
-        seen: set[frozenset[str] | tuple[str, ...]] = set()
-        turns: list[Any] = []
-        for _ in range(count * TRIES):
-            if len(turns) == count:
-                break
-            value = self._line(line, numbers, pattern="wide" if turns else None)
-            key = tuple(value.tokens) if is_ordered else frozenset(value.tokens[:2])
-            if key not in seen:
-                seen.add(key)
-                turns.append([value])
-        if len(turns) < count:
+        found = distinct_lines(lambda pattern: self._line(line, numbers, pattern), count, is_ordered=is_ordered)
+        if found is None:
             raise UnmadeError("too few distinct lines")
-        return turns
+        return found
 
     # --- lines
 
@@ -261,8 +272,11 @@ class _Making:
         if (values := self._maker.kept.get(line)) is not None:
             return self._kept(line, values, numbers)
         relations = self._relations_in(line)
+        related = {slot for each in relations for slot in (each.left, each.right)}
+        again = AGAIN.get(self._plan.pattern, "wide")
         for turn in range(TRIES):
-            tokens = [self._token(slot, numbers, pattern if not turn else "wide") for slot in line.slots]
+            patterns = {slot: again if turn and slot in related else pattern for slot in line.slots}
+            tokens = [self._token(slot, numbers, patterns[slot]) for slot in line.slots]
             if all(_is_kept(each, numbers) for each in relations):
                 break
             if self._mended(line, tokens, relations, numbers):
@@ -296,7 +310,8 @@ class _Making:
             if each.sign != "!=" and numbers[each.left] > numbers[each.right]:
                 tokens[left], tokens[right] = tokens[right], tokens[left]
                 numbers[each.left], numbers[each.right] = numbers[each.right], numbers[each.left]
-        return all(_is_kept(each, numbers) for each in relations)
+        are_allowed = all(self._maker.allows(slot, numbers) for slot in line.slots)
+        return are_allowed and all(_is_kept(each, numbers) for each in relations)
 
     def _token(self, slot: int, numbers: Numbers, pattern: str | None = None) -> str:
         facts = self._maker.facts.slots.get(slot)
@@ -308,7 +323,10 @@ class _Making:
         if facts.kind == "real":
             return self._real(facts)
         allowed = self._maker.range_of(slot, numbers)
-        if slot in self._maker.facts.lengths:
+        given = next(self._first[slot], None) if slot in self._first else None
+        if given is not None:
+            number = min(max(given, allowed.low), allowed.high)
+        elif slot in self._maker.facts.lengths:
             number = self._length(slot, allowed, numbers)
         else:
             number = self._marked(facts, self._single(allowed, numbers, pattern or self._plan.pattern))
@@ -317,6 +335,8 @@ class _Making:
 
     def _length(self, slot: int, allowed: Range, numbers: Numbers) -> int:
         low, chance = max(allowed.low, 0), self._chance
+        if (count := self._shaped.count(slot, Range(low, allowed.high), numbers)) is not None:
+            return count
         scale = self._plan.cases if self._maker.is_cases(slot, chance) else self._plan.size
         if scale == "least" or allowed.high <= low:
             return low
@@ -328,9 +348,9 @@ class _Making:
         near = [each + by for each in others for by in (-1, 0, 1) if low <= each + by <= most]
         if near and chance.random() < NEAR_SHARE:
             return chance.choice(near)
-        if scale == "largest":
+        if scale == "largest" and not self._plan.is_large:
             return min(most, max(low, self._left // 12))
-        if scale in ("cases", "deep"):
+        if scale in ("cases", "deep", "largest"):
             return most
         return chance.randint(low, most)
 
@@ -348,6 +368,8 @@ class _Making:
             return chance.choice([low, low + 1, high - 1, high])
         if pattern == "special":
             return special(low, high, chance)
+        if pattern == "prime":
+            return max(low, prime_below(high)) if high > 1 else high
         if pattern == "lower half":
             return chance.randint(low, (low + high) // 2)
         tied = [number for number in numbers.values() if low <= number <= high]
@@ -372,9 +394,11 @@ class _Making:
             return [self._word(facts, slot, numbers) for _ in range(length)]
         if facts.kind == "real":
             return [self._real(facts) for _ in range(length)]
-        return [str(number) for number in self._numbers(facts, self._maker.range_of(slot, numbers), length)]
+        allowed, first = self._maker.range_of(slot, numbers), self._first.get(slot, iter(()))
+        kept = (each for each in first if allowed.low <= each <= allowed.high)
+        return [str(number) for number in self._numbers(facts, allowed, length, kept)]
 
-    def _numbers(self, facts: SlotFacts, allowed: Range, length: int) -> list[int]:
+    def _numbers(self, facts: SlotFacts, allowed: Range, length: int, first: Iterator[int]) -> list[int]:
         holds, chance, pattern = self._maker.holds, self._chance, self._plan.pattern
         if facts.permutation and holds(facts, "permutation"):
             return arranged(list(range(1, length + 1)), pattern, chance)
@@ -386,6 +410,7 @@ class _Making:
             found = distinct_numbers(allowed, length, pattern, chance)
         else:
             found = [self._marked(facts, each) for each in LISTS[pattern](allowed.low, allowed.high, length, chance)]
+            found = [*islice(first, length), *found][:length]
         if facts.order and holds(facts, "order"):
             found.sort(reverse=facts.order in ("descending", "falling"))
             if facts.order in ("rising", "falling") and len(set(found)) < length:
@@ -415,6 +440,8 @@ class _Making:
 
     def _word_length(self, slot: int) -> int:
         allowed = self._maker.range_of(slot, {})
+        if self._plan.is_large:
+            return allowed.high
         most = min(allowed.high, max(MOST.get(self._plan.size, 1), allowed.low))
         return self._chance.randint(allowed.low, max(most, allowed.low))
 

@@ -35,7 +35,7 @@ from sandbox_service.validation.sources import Malformed
 CLEAN, QUARANTINE = "clean.jsonl", "quarantine.jsonl"
 JOURNAL, MANIFEST, REPORT = "journal.jsonl", "manifest.json", "report.html"
 COMPLETIONS = "completions.jsonl"  # of the model that writes generators
-FORM = 9  # of the journal's records and of the way in which inputs are made
+FORM = 10  # of the journal's records and of the way in which inputs are made
 WINDOW = 4  # problems that wait to be written, for each that is in work
 
 

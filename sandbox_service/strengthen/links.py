@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from sandbox_service.strengthen.trees import by_parent
 
 ROOTS = (0, -1)
+TREES_SHARE, LINKED_SHARE = 0.4, 0.8  # of forests that are one tree, and of the nodes of others that have a parent
 CHANCE = 0.05  # of as many random numbers to be links, above which they are none
 
 
@@ -95,7 +96,8 @@ def made_links(count: int, links: Links, pattern: str, chance: random.Random) ->
     if pattern not in ("ascending", "low"):
         chance.shuffle(names)
     found = [links.root] * count
+    is_tree = links.is_single or chance.random() < TREES_SHARE
     for node, parent in by_parent(count, pattern, chance):
-        if links.is_single or chance.random() < 0.8:
+        if is_tree or chance.random() < LINKED_SHARE:
             found[names[node - 1] - 1] = names[parent - 1]
     return found

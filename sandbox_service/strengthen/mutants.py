@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sandbox_service.strengthen.operators import OPERATORS
+from sandbox_service.strengthen.operators import OPERATORS, Operators
 
 MOST_NODES = 20_000
 T = TypeVar("T")
@@ -32,13 +32,14 @@ class Mutant:
         return f"{self.operator}, line {self.line}"
 
 
-def of(code: str, most: int, chance: random.Random) -> list[Mutant]:
+def of(code: str, most: int, chance: random.Random, operators: Operators = OPERATORS) -> list[Mutant]:
     """Return mutants of a program, operators in turn, each different from the program and the others.
 
     Args:
         code: Source of the program.
         most: Number of mutants.
         chance: Random numbers, which select among the places of an operator.
+        operators: By name.
     """
     try:
         tree = ast.parse(code)
@@ -48,7 +49,7 @@ def of(code: str, most: int, chance: random.Random) -> list[Mutant]:
         return []
     seen, found = {ast.unparse(tree)}, []
     sites = list(_sites(tree))
-    for operator, site, variant in _in_turn(sites, chance):
+    for operator, site, variant in _in_turn(sites, chance, operators):
         changed = _changed(tree, site, variant)
         if changed is None or changed in seen:
             continue
@@ -94,10 +95,10 @@ def _is_fast_output(node: ast.AST) -> bool:
     return isinstance(node, ast.ClassDef) and "IO" in "".join(map(ast.unparse, node.bases))
 
 
-def _in_turn(sites: list[_Site], chance: random.Random) -> Iterator[tuple[str, _Site, ast.AST]]:
+def _in_turn(sites: list[_Site], chance: random.Random, operators: Operators) -> Iterator[tuple[str, _Site, ast.AST]]:
     """Operator, site and variant: one of each operator, then a second one of each, …"""
     queues: list[list[tuple[str, _Site, ast.AST]]] = []
-    for name, operator in OPERATORS.items():
+    for name, operator in operators.items():
         places = [(name, site, variant) for site in sites for variant in operator(site.node)]
         chance.shuffle(places)
         queues.append(places)

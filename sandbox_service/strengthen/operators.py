@@ -12,6 +12,7 @@ import copy
 from collections.abc import Callable, Mapping
 
 Variants = list[ast.AST]
+Operators = Mapping[str, Callable[[ast.AST], Variants]]
 
 _REVERSED: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -311,7 +312,7 @@ def _lost_call(node: ast.AST) -> Variants:
     return []
 
 
-OPERATORS: Mapping[str, Callable[[ast.AST], Variants]] = {
+OPERATORS: Operators = {
     "boundary": _boundary,
     "off by one": _off_by_one,
     "constant": _constant,

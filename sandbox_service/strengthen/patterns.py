@@ -6,7 +6,9 @@ import random
 from collections.abc import Callable
 
 from sandbox_service.strengthen.ranges import Range
-from sandbox_service.strengthen.special_numbers import special
+from sandbox_service.strengthen.special_numbers import prime_below, special
+
+MOST_PRIMES = 16  # different ones of a list
 
 
 def log_uniform(low: int, high: int, chance: random.Random) -> int:
@@ -33,6 +35,8 @@ def arranged(numbers: list[int], pattern: str, chance: random.Random) -> list[in
         return numbers
     if pattern in ("descending", "high"):
         return numbers[::-1]
+    if pattern == "ridge":
+        return _ridge(numbers)
     if pattern in ("narrow", "odd one") and len(numbers) > 1:  # one exchange from sorted
         first, second = chance.sample(range(len(numbers)), 2)
         numbers[first], numbers[second] = numbers[second], numbers[first]
@@ -47,13 +51,16 @@ def distinct_numbers(allowed: Range, length: int, pattern: str, chance: random.R
     Args:
         allowed: Their range, which has enough of them.
         length: How many.
-        pattern: Narrow ones lie together.
+        pattern: Narrow, low, and high ones lie together.
         chance: Random numbers.
     """
     high = min(allowed.high, allowed.low + 2 * length) if pattern in ("narrow", "ties", "low") else allowed.high
-    found = chance.sample(range(allowed.low, max(high, allowed.low + length - 1) + 1), length)
+    low = max(allowed.low, allowed.high - 2 * length) if pattern == "high" else allowed.low
+    found = chance.sample(range(low, max(high, low + length - 1) + 1), length)
     if pattern in ("ascending", "equal"):
         return sorted(found)
+    if pattern == "ridge":
+        return _ridge(sorted(found))
     return sorted(found, reverse=True) if pattern == "descending" else found
 
 
@@ -89,6 +96,23 @@ def _odd_one(low: int, high: int, length: int, chance: random.Random) -> list[in
     return found
 
 
+def _ridge(numbers: list[int]) -> list[int]:
+    """Return sorted numbers so that the greatest is the first, half of the others ascend, and then half descend.
+
+    Some slow programs are fast on ascending numbers, others on descending or on random ones.
+    """
+    return [*numbers[-1:], *numbers[:-1:2], *numbers[1:-1:2][::-1]]
+
+
+def _primes(low: int, high: int, length: int, chance: random.Random) -> list[int]:
+    """A few of the greatest primes; the greatest number, if there is none."""
+    pool = [prime_below(high)]
+    while len(pool) < MOST_PRIMES and pool[-1] > 2:
+        pool.append(prime_below(pool[-1] - 1))
+    found = [each for each in pool if low <= each <= high] or [high]
+    return [chance.choice(found) for _ in range(length)]
+
+
 def _special(low: int, high: int, length: int, chance: random.Random) -> list[int]:
     return [special(low, high, chance) for _ in range(length)]
 
@@ -107,4 +131,6 @@ LISTS: dict[str, Callable[[int, int, int, random.Random], list[int]]] = {
     "odd one": _odd_one,
     "lower half": lambda low, high, length, chance: _wide(low, (low + high) // 2, length, chance),
     "special": _special,
+    "ridge": lambda *given: _ridge(sorted(_wide(*given))),
+    "prime": _primes,
 }

@@ -7,35 +7,40 @@ breaks a rule of the problem. Signs never change.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sandbox_service.strengthen.facts import Facts
-from sandbox_service.strengthen.form import Form, Item, Repeat
-from sandbox_service.validation.notation import plain
+from sandbox_service.strengthen.bounds import Bound, bounds_in, input_bounds_in
+from sandbox_service.strengthen.facts import Facts, SlotFacts
+from sandbox_service.strengthen.form import Form, Item, Numbers, Repeat
 
 WIDER = 10  # how much greater than any number seen
 LEAST_HIGH = 20  # … and at least this great
 SURE_HIGH = 100_000  # numbers this great show their bound
 
-NUMBER = r"-?\s?(?:\d{1,3}(?: \d{3})+(?!\d)|\d[\d,]*)(?:\s*[·⋅*×]\s*10)?(?:\s*\^\s*\{?\d+\}?)?(?:\s*[-−–+]\s*1(?!\d))?"
-_RELATION = r"(?:≤|<=|<)"
-_NAME = r"[A-Za-z](?:_?\{?[a-z0-9]{1,3}\}?)?"
-_BOUND = re.compile(
-    rf"(?P<low>{NUMBER})\s*(?P<from>{_RELATION})\s*(?P<names>{_NAME}(?:\s*(?:,|{_RELATION})\s*{_NAME})*)"
-    rf"\s*(?P<to>{_RELATION})\s*(?P<high>{NUMBER})"
-)
-_POWER = re.compile(r"(-?)(?:(\d+)[·⋅*×])?(\d+)\^\{?(\d{1,2})\}?([-−–+]1)?")
-
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Least and greatest number of a slot."""
+    """Least and greatest number of a slot.
+
+    Attributes:
+        low: The least number.
+        high: The greatest number.
+        is_stated: The statement gives them.
+        limit: A slot whose number, times `factor` and plus `by`, is never exceeded, as the statement says.
+        factor, by: Of the limit.
+    """
 
     low: int
     high: int
     is_stated: bool = False
+    limit: int | None = None
+    factor: int = 1
+    by: int = 0
+
+    def most(self, numbers: Numbers) -> int | None:
+        """Return the greatest number after these by slot, or None if the limit is not among them."""
+        return self.factor * numbers[self.limit] + self.by if self.limit in numbers else None
 
 
 def ranges_of(
@@ -85,49 +90,54 @@ def _wider(seen: Range) -> Range:
     return Range(low, seen.high if is_flag else high)
 
 
-def bounds_in(statement: str) -> list[tuple[str, int, int]]:
-    """Return name, least and greatest value of the variables whose bounds a statement gives, in its order."""
-    found: dict[str, tuple[str, int, int]] = {}
-    for each in _BOUND.finditer(plain(statement)):
-        low, high = number_in(each["low"]), number_in(each["high"])
-        if low is None or high is None:
-            continue
-        low, high = low + (each["from"] == "<"), high - (each["to"] == "<")
-        if low > high:
-            continue
-        for name in re.findall(_NAME, re.sub(_RELATION, ",", each["names"])):
-            found.setdefault(name[0], (name, low, high))
-    return list(found.values())
-
-
 def _stated(form: Form, facts: Facts, statement: str) -> dict[int, Range]:
     """Return the statement's bounds by slot, if there is one for each slot with numbers, and none is broken."""
     slots = [slot for slot in _in_order(form.items) if facts.slots[slot].kind == "int"]
+    every = input_bounds_in(statement)
+    if len(every) == len(slots):
+        return _of_all(slots, every, facts)
     free = [slot for slot in slots if facts.slots[slot].at_most not in slots or slot in facts.lengths]
-    bounds = bounds_in(statement)
+    bounds = [Range(low, high, True) for _, low, high in bounds_in(statement)]
     for wanted in (slots, free):
         if len(wanted) == len(bounds):
-            fits = all(
-                low <= facts.slots[slot].low and facts.slots[slot].high <= high
-                for slot, (_, low, high) in zip(wanted, bounds, strict=True)
-            )
-            if fits:
-                return {slot: Range(low, high, True) for slot, (_, low, high) in zip(wanted, bounds, strict=True)}
+            if all(_fits(each, facts.slots[slot]) for slot, each in zip(wanted, bounds, strict=True)):
+                return dict(zip(wanted, bounds, strict=True))
             return dict(_common(wanted, bounds, facts))
-    if slots and bounds:  # only the first is certain: statements begin with it
-        _, low, high = bounds[0]
-        if low <= facts.slots[slots[0]].low and facts.slots[slots[0]].high <= high:
-            return {slots[0]: Range(low, high, True)}
+    if slots and bounds and _fits(bounds[0], facts.slots[slots[0]]):  # only this is certain: statements begin with it
+        return {slots[0]: bounds[0]}
     return {}
 
 
-def _common(slots: Sequence[int], bounds: Sequence[tuple[str, int, int]], facts: Facts) -> Iterator[tuple[int, Range]]:
+def _of_all(slots: Sequence[int], bounds: Sequence[Bound], facts: Facts) -> dict[int, Range]:
+    """The ranges of all slots with numbers, in the order of the statement, but those without a greatest number."""
+    by_key = {bound.key: slot for slot, bound in zip(slots, bounds, strict=True)}
+    found = {}
+    for slot, bound in zip(slots, bounds, strict=True):
+        if bound.high is not None:
+            low, limit = _with_marker(bound.low, facts.slots[slot]), by_key.get(bound.limit)
+            found[slot] = Range(low, bound.high, True, limit, bound.factor, bound.by)
+    if all(_fits(each, facts.slots[slot]) for slot, each in found.items()):
+        return found
+    return dict(_common(list(found), list(found.values()), facts))
+
+
+def _with_marker(low: int, facts: SlotFacts) -> int:
+    """The least number, or that which stands for none, as beside the root of a tree."""
+    root = facts.links.root if facts.links else -1 if facts.has_marker else low
+    return min(low, root)
+
+
+def _fits(allowed: Range, facts: SlotFacts) -> bool:
+    return allowed.low <= facts.low and facts.high <= allowed.high
+
+
+def _common(slots: Sequence[int], allowed: Sequence[Range], facts: Facts) -> Iterator[tuple[int, Range]]:
     """Yield the ranges that are both seen and stated, where given inputs break the bounds, as in some data sets."""
-    for slot, (_, low, high) in zip(slots, bounds, strict=True):
+    for slot, each in zip(slots, allowed, strict=True):
         seen = facts.slots[slot]
-        low, high = max(low, seen.low), min(high, seen.high)
+        low, high = max(each.low, seen.low), min(each.high, seen.high)
         if low <= high:
-            yield slot, Range(low, high)
+            yield slot, replace(each, low=low, high=high, is_stated=False)
 
 
 def _in_order(items: Sequence[Item]) -> list[int]:
@@ -138,19 +148,3 @@ def _in_order(items: Sequence[Item]) -> list[int]:
         else:
             found += [*item.slots, *([item.rest.slot] if item.rest else [])]
     return found
-
-
-def number_in(text: str) -> int | None:
-    """Return the number that a statement writes, such as `2 ⋅ 10^5` or `2^{25} - 1`, or None if it is none.
-
-    Args:
-        text: Digits, perhaps with commas, a factor, an exponent, and one more or less.
-    """
-    plain = re.sub(r"[\s,]", "", text)
-    if power := _POWER.fullmatch(plain):
-        sign, factor, base, exponent, by = power.groups()
-        if int(base) > 10:
-            return None
-        found: int = int(factor or 1) * int(base) ** int(exponent)
-        return (-found if sign else found) + (0 if not by else 1 if by[0] == "+" else -1)
-    return int(plain) if re.fullmatch(r"-?\d{1,19}", plain) else None

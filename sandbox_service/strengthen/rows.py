@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from sandbox_service.strengthen.form import Numbers
+from sandbox_service.strengthen.ends import Block as Block
+from sandbox_service.strengthen.ends import Ends, ends_of
 
 CHANCE = 0.05  # a fact that chance gives more rarely is certain
-Block = tuple[list[tuple[str, ...]], Numbers]  # the lines of a repeated part, and the numbers before it
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,7 @@ class Rows:
         nodes: The slot with the number of nodes, if the first two tokens are nodes.
         connected: They are the edges of a connected graph.
         is_certain: Chance does not explain that it is connected.
+        ends: What the lines show if they are edges.
     """
 
     distinct: bool
@@ -31,6 +32,7 @@ class Rows:
     different: bool = False
     connected: bool = False
     is_certain: bool = True
+    ends: Ends | None = field(default=None, compare=False)
 
 
 def rows_of(blocks: Sequence[Block], bounds: Sequence[int | None]) -> Rows:
@@ -43,7 +45,20 @@ def rows_of(blocks: Sequence[Block], bounds: Sequence[int | None]) -> Rows:
     lines = [rows for rows, _ in blocks]
     are_distinct = _are_distinct(lines)
     are_different = all(len(set(each)) == len(each) for each in lines) and any(len(each) > 1 for each in lines)
-    return replace(_graph(blocks, bounds, are_distinct=are_distinct), different=are_different)
+    found = _graph(blocks, bounds, are_distinct=are_distinct)
+    return replace(found, different=are_different, ends=ends_of(blocks) if len(bounds) > 1 else None)
+
+
+def may_be_nodes(blocks: Sequence[Block], rows: Rows) -> bool:
+    """Return whether each line may be that of a node: there are as many as nodes, or one less, if that is known.
+
+    Edges that are sorted by their first ends look like lists of parents.
+
+    Args:
+        blocks: The lines of a repeated part, and the numbers before it.
+        rows: Their facts.
+    """
+    return rows.nodes is None or all(numbers.get(rows.nodes, 0) - len(lines) in (0, 1) for lines, numbers in blocks)
 
 
 def _graph(blocks: Sequence[Block], bounds: Sequence[int | None], *, are_distinct: bool) -> Rows:

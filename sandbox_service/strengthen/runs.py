@@ -17,8 +17,8 @@ from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Checker, Limits, TestCase, TestResult, Verdict
 from sandbox_service.validation.judge import Judge, is_fault
 
-Kind = Literal["reference", "wrong", "mutant", "table", "generator", "validator"]
-OUTPUT_BYTES = 64 << 10  # an answer that is longer makes no test
+Kind = Literal["reference", "wrong", "mutant", "scout", "table", "generator", "validator"]
+OUTPUT_BYTES = 64 << 10  # a longer answer makes no test, but of a large input
 
 
 class NotJudgedError(ProctorError):
@@ -117,6 +117,7 @@ class Runner:
         to_the_end: bool = False,
         wants_outputs: bool = False,
         wants_statuses: bool = False,
+        output_bytes: int = OUTPUT_BYTES,
     ) -> list[Row]:
         """Return the rows of these programs, in order.
 
@@ -127,6 +128,7 @@ class Runner:
             to_the_end: Go on after a failure.
             wants_outputs: Return outputs; they are compared with nothing.
             wants_statuses: Return exit statuses. Ask for them each time that these programs run, or never.
+            output_bytes: Of a returned output; a longer one is left out.
 
         Raises:
             BadRequestError: The problem is refused.
@@ -135,7 +137,7 @@ class Runner:
         """
         if not programs or not tests:
             return [Row(()) for _ in programs]
-        shared = self._shared(tests, limits, to_the_end=to_the_end, wants_outputs=wants_outputs)
+        shared = self._shared(tests, limits, output_bytes if wants_outputs else None, to_the_end=to_the_end)
         sent = [each.fields() for each in programs]
         key = _key(shared, sent)
         known = self.records.get(key)
@@ -149,16 +151,17 @@ class Runner:
         return [_row(each) for each in known["rows"]]
 
     def _shared(
-        self, tests: Sequence[TestCase], limits: Limits, *, to_the_end: bool, wants_outputs: bool
+        self, tests: Sequence[TestCase], limits: Limits, output_bytes: int | None, *, to_the_end: bool
     ) -> dict[str, Any]:
-        checker = Checker(type="exact") if wants_outputs else self.problem.checker or Checker()
+        """The fields of a request that wants outputs of so many bytes, or none."""
+        checker = self.problem.checker or Checker() if output_bytes is None else Checker(type="exact")
         return {
             # without defaults: a field that is new in a later version changes no key
             "tests": [{"type": each.type, **each.model_dump(mode="json", exclude_defaults=True)} for each in tests],
             "checker": checker.model_dump(mode="json"),
             "limits": limits.model_dump(mode="json"),
             "stop_on_failure": not to_the_end,
-            "display_bytes": OUTPUT_BYTES if wants_outputs else 0,
+            "display_bytes": output_bytes or 0,
         }
 
     async def _judged(

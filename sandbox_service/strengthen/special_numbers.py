@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
-from itertools import accumulate
+from itertools import accumulate, chain, zip_longest
 
 TRIES = 8
+BASES = (2, 3, 5, 7, 10)
 _WITNESSES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)  # enough below 3.3 * 10^24 (Sorenson and Webster, 2015)
 
 
@@ -30,16 +31,49 @@ def special(low: int, high: int, chance: random.Random) -> int:
     return chance.randint(low, high)
 
 
+def greatest(low: int, high: int) -> list[int]:
+    """Return the ends of a range, the numbers beside them, and the greatest special numbers of each kind.
+
+    Args:
+        low: The least number.
+        high: The greatest number.
+    """
+    found = [low, high, low + 1, high - 1]
+    if high > 1:
+        found += [_greatest_power(base, high) for base in BASES]
+        root = math.isqrt(high)
+        prime = prime_below(root)
+        found += [prime_below(high), root * root, prime * prime, prime * prime_below(prime - 1)]
+        found += [_divisible(high, random.Random(0)), _greatest_power(2, high) - 1]  # noqa: S311
+    return [each for each in dict.fromkeys(found) if low <= each <= high]
+
+
+def powers(low: int, high: int) -> list[int]:
+    """Return the powers of small bases within a range, the greatest of each base first: they tell bounds of loops.
+
+    Args:
+        low: The least number.
+        high: The greatest number.
+    """
+    by_base = [[base**exponent for exponent in range(high.bit_length(), 0, -1)] for base in BASES if high > 0]
+    found = chain.from_iterable(zip_longest(*([each for each in one if low <= each <= high] for one in by_base)))
+    return list(dict.fromkeys(each for each in found if each is not None))
+
+
+def _greatest_power(base: int, most: int) -> int:
+    found = 1
+    while found * base <= most:
+        found *= base
+    return found
+
+
 def _magnitude(most: int, chance: random.Random) -> int:
     """The greatest number half of the time, otherwise one with any number of digits."""
     return most if chance.random() < 0.5 else min(most, 1 << chance.randint(0, most.bit_length()))
 
 
 def _power(most: int, chance: random.Random) -> int:
-    base, found = chance.choice((2, 2, 3, 5, 7, 10)), 1
-    while found * base <= most:
-        found *= base
-    return found + chance.choice((-1, 0, 0, 0, 1))
+    return _greatest_power(chance.choice((2, *BASES)), most) + chance.choice((-1, 0, 0, 0, 1))
 
 
 def _smooth(most: int, chance: random.Random) -> int:
@@ -68,6 +102,12 @@ def _divisible(most: int, _: random.Random) -> int:
     return max((each for each in accumulate((1, *_WITNESSES), int.__mul__) if each <= most), default=1)
 
 
+def _of_one_digit(most: int, chance: random.Random) -> int:
+    """A number whose digits are equal: some problems are about digits."""
+    digit, size = chance.randint(1, 9), len(str(most))
+    return int(str(digit) * (size if int(str(digit) * size) <= most else size - 1) or "1")
+
+
 _KINDS: tuple[Callable[[int, random.Random], int], ...] = (
     _power,
     _power,
@@ -76,6 +116,7 @@ _KINDS: tuple[Callable[[int, random.Random], int], ...] = (
     _square,
     _product,
     _divisible,
+    _of_one_digit,
 )
 
 

@@ -12,25 +12,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from sandbox_service.strengthen.bounds import NUMBER, number_in
 from sandbox_service.strengthen.facts import Facts
 from sandbox_service.strengthen.properties import Kept, Numbers, kept_in
-from sandbox_service.strengthen.ranges import NUMBER, number_in
+from sandbox_service.strengthen.sections import parts_of
 from sandbox_service.validation.notation import plain
 
-_OUTPUT = re.compile(r"^\W*(?:the\s)?output\b", re.IGNORECASE | re.MULTILINE)
-_EXAMPLES = re.compile(r"^\W*(?:sample|examples?|notes?)\W*(?:inputs?|tests?|\d+)?\W*$", re.IGNORECASE | re.MULTILINE)
-_INPUT = re.compile(r"^\W*(?:the\s)?input\b", re.IGNORECASE | re.MULTILINE)
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n\s*\n|\n(?=\s*[*#-])")
 _GUARANTEE = re.compile(
     r"guarant\w+,? that|guarant\w+ to\b|(?:is|are|it'?s) (?:\w+ )?guarant\w+|you (?:may|can) assume|it is known that",
     re.IGNORECASE,
 )
+# no guarantee: `it is not guaranteed that all cities are connected`
+_NO_GUARANTEE = re.compile(r"(?:,? but )?(?:it is|it'?s) not guaranteed(?:(?!\bbut\b)[^.;])*", re.IGNORECASE)
 # a guarantee about the answer, which no input can break
 _CLAIM = re.compile(r"always (?:\w+ )?(?:exists?|possible)|under (?:\w+ )*constraints", re.IGNORECASE)
 _SUM = re.compile(r"\b(?:sum|total)\b|∑|\\sum|\bsums\b", re.IGNORECASE)
 _LIMIT = re.compile(rf"(?:exceeds?|at most|≤|<=|more than|greater than|up to)\s*({NUMBER})")
 _TREE = re.compile(r"\btrees?\b|\brooted\b|\bcycles?\b|\bacyclic\b", re.IGNORECASE)
-_CONNECTED = re.compile(r"\bconnect\w*|\breach\w*|\bpath\b|\b(?:get|pass) from\b|\btravel", re.IGNORECASE)
+_CONNECTED = re.compile(
+    r"\bconnect(?:ed(?! by (?:the|this|an?)\b)|ivity)?\b|\breach\w*|\bpath\b|\b(?:get|pass) from\b|\bfrom any\b"
+    r"|\btravel",
+    re.IGNORECASE,
+)
 _ONCE = re.compile(
     r"no two|multiple (?:edges|roads)|multi-?edges|(?:at most|exactly|more than|only) once|twice|unique|pairwise"
     r"|same (?:pair|point|position|place|number)|(?:at most|more than) one|coincide|repeat"
@@ -45,6 +49,7 @@ _ORDERED = re.compile(rf"(?<![a-z_\d])({_PART})\s*(?:≤|<=|<)\s*({_PART})(?![a-
 _ENDS = frozenset({"lr", "se", "st", "ab", "cd", "pq", "uv", "xy"})
 # a number that some lines have, such as those of roots: `c_i = 0 for the root`
 _FIXED = re.compile(rf"(?<![a-z_\d]){_PART}\s*=\s*-?\d+,? for\b", re.IGNORECASE)
+_OWN = re.compile(r"(?:≠|!=)\s*i\b", re.IGNORECASE)  # the item at each place is not the number of the place
 _PERMUTATION = re.compile(r"permutation", re.IGNORECASE)
 _SORTED = re.compile(r"sorted|(?:in|de)creasing|(?:ascending|descending|chronological) order", re.IGNORECASE)
 _HARMLESS = re.compile(
@@ -54,7 +59,7 @@ _HARMLESS = re.compile(
 )
 _UNKNOWN = re.compile(
     r"at least|equal to the"
-    r"|(?:≠|!=)\s*i\b|\bexists?\b|solutions?\b|possible to (?!reach)|\bvalid\b|\bcorrect\b|\bnever\b|intersect|overlap"
+    r"|\bexists?\b|solutions?\b|possible to (?!reach)|\bvalid\b|\bcorrect\b|\bnever\b|intersect|overlap"
     r"|touch|collinear",
     re.IGNORECASE,
 )
@@ -125,10 +130,9 @@ def rules_of(statement: str) -> Rules:
     Args:
         statement: Text of the problem.
     """
-    statement = plain(statement)
-    text = statement[: examples.start()] if (examples := _EXAMPLES.search(statement)) else statement
-    text = text[: output.start()] if (output := _OUTPUT.search(text)) else text
-    start = begin.start() if (begin := _INPUT.search(text)) else len(text)
+    text, about_input = parts_of(plain(statement))
+    legend, about_input = (_NO_GUARANTEE.sub("", each) for each in (text.removesuffix(about_input), about_input))
+    text, start = legend + about_input, len(legend)
     found = list(map(_on_one_line, _rules_in(text, start)))
     limits = [number_in(limit[1]) for each in found if _SUM.search(each) and (limit := _LIMIT.search(each))]
     sums = tuple(each for each in limits if each is not None)
@@ -202,6 +206,7 @@ def _is_explained(sentence: str, facts: Facts) -> bool:
         (_SUM, _LIMIT.search(sentence) is not None),
         (_TREE, is_tree),
         (_CONNECTED, is_connected),
+        (_OWN, any(each.links or each.parents for each in slots)),
         (_PERMUTATION, is_permutation),
         (_ONCE, are_distinct),
         (_UNEQUAL, are_unequal),

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import StdinTest, TestCase
-from sandbox_service.strengthen import tables, tiers
-from sandbox_service.strengthen.facts import facts_of, numbers_of, of_given_words, sums_of, without_ranges
-from sandbox_service.strengthen.form import Form, Length, Line, Repeat, lines_in, trimmed
-from sandbox_service.strengthen.inference import form_of
+from sandbox_service.strengthen import enumerated, tables, tiers
+from sandbox_service.strengthen.examples import examples_in
+from sandbox_service.strengthen.facts import facts_of, numbers_of, of_given_words
+from sandbox_service.strengthen.form import lines_in, trimmed
+from sandbox_service.strengthen.graph_kinds import kind_in, rank_in
+from sandbox_service.strengthen.graphs import facts_with, ranges_with
 from sandbox_service.strengthen.inputs import Maker, UnmadeError
-from sandbox_service.strengthen.plans import plan_of
-from sandbox_service.strengthen.ranges import Range, ranges_of
+from sandbox_service.strengthen.known_inputs import KnownInputs
+from sandbox_service.strengthen.large_inputs import LargeInputs, with_lengths_of_words
+from sandbox_service.strengthen.plans import Plan, plan_of
+from sandbox_service.strengthen.ranges import Range
 from sandbox_service.strengthen.runs import Program
-from sandbox_service.strengthen.statement import rules_of
+from sandbox_service.strengthen.thinning import Thinner
 from sandbox_service.strengthen.tiers import LEAST_JUDGES, Made, Tier, Wanted
 from sandbox_service.strengthen.token_changes import changed
 from sandbox_service.strengthen.uniqueness import uniqueness_of
@@ -26,10 +32,14 @@ from sandbox_service.strengthen.words import widened
 from sandbox_service.validation.duplicates import text_of
 
 TRIES = 4  # for each input that is wanted
+THINNED_TURNS = 4  # of thinned inputs, for one of a usual tier, where a rule is unknown
 EACH = 6  # inputs of a tier that was not tried before, where there are enough others
 PLANS_APART = 5  # tiers begin with other plans
 SMALL_NUMBERS = 30  # of inputs that are a number
 MOST_SMALL, MOST_LENGTH = 5, 10  # greatest distance of small numbers and lengths from the least one
+MOST_NODES = 16  # … of numbers of nodes
+MOST_ALIKE = 3  # graphs with the same components, while there are others
+MOST_DEEP = 4  # turns with inputs of long paths: each costs much more than a small one
 
 
 class StdinSubject:
@@ -37,12 +47,14 @@ class StdinSubject:
 
     def __init__(self, problem: Problem, tests: Sequence[StdinTest]) -> None:
         self._problem, self._tests = problem, tests
-        self._inputs = [each.input for each in tests]
-        self._form = form_of(self._inputs)
+        given, statement = [each.input for each in tests], text_of(problem)
+        self._taken = {_words(each) for each in given}
+        examples = examples_in(statement)
+        self._examples = [each for each in examples if _words(each) not in self._taken]
         self._uniqueness = uniqueness_of(problem)
-        self._rules = rules_of(text_of(problem))
-        self._given = [numbers_of(self._form, each) for each in self._inputs] if self._form else []
-        self._kept = self._rules.kept(self._given)
+        self._known = known = KnownInputs(given, examples, statement)
+        self._form, self._inputs, self._facts, self._graphs = known.form, known.inputs, known.facts, known.graphs
+        self._thinner = Thinner(self._form, self._facts) if self._form else None
 
     @property
     def form(self) -> str:
@@ -57,43 +69,88 @@ class StdinSubject:
     @property
     def unexplained(self) -> str:
         """See `Subject`."""
-        if self._form is None:
-            return next(iter(self._rules.sentences), "")
-        return self._rules.unexplained(facts_of(self._form, self._inputs), self._given)
+        return self._known.unexplained
 
     # --- making
 
     def made(self, wanted: Wanted) -> list[Made]:
         """See `Subject`."""
         found: dict[str, Made] = {}
-        known = {" ".join(each.split()) for each in self._inputs}
+        alike: dict[str, Made] = {}  # graphs of a kind of which there are enough
+        kinds = Counter[str]()
         for made in self._candidates(wanted):
             if len(found) == wanted.count:
                 break
-            is_new = " ".join(made.text.split()) not in known and len(made.text.encode()) <= wanted.most_bytes
-            if is_new and self._keeps_sums(made.text) and self._keeps_properties(made.text):
-                found.setdefault(made.text, made)
-        return list(found.values())
+            is_new = _words(made.text) not in self._taken and len(made.text.encode()) <= wanted.most_bytes
+            if is_new and made.text not in found and self._known.keeps_rules(made.text):
+                kinds[made.how] += 1
+                is_common = made.tier == tiers.GRAPHS.name and kinds[made.how] > MOST_ALIKE
+                (alike if is_common else found)[made.text] = made
+        return self._ranked(list((found | alike).values())[: wanted.count])
+
+    def _ranked(self, made: Sequence[Made]) -> list[Made]:
+        """The same inputs, of whose graphs those come first that programs take for others by counting."""
+        if not self._graphs or self._form is None:
+            return list(made)
+        numbers = {each.text: numbers_of(self._form, each.text) for each in made if each.tier == tiers.GRAPHS.name}
+        shaped = [each for each in made if each.text in numbers]
+        ranked = iter(sorted(shaped, key=lambda each: rank_in(numbers[each.text], self._graphs[0], each.how)))
+        return [next(ranked) if each.text in numbers else each for each in made]
 
     def _candidates(self, wanted: Wanted) -> Iterator[Made]:
         """Inputs of the round's tiers, which take turns."""
         used = self._tiers(wanted)
-        if tiers.SMALL in used and self._is_number():
-            yield from self._small_numbers(wanted)
+        if not wanted.round:
+            yield from (Made(each, "an example of the statement", tiers.EXAMPLES.name) for each in self._examples)
+        if tiers.SMALL in used and not wanted.round:
+            yield from self._enumerated(wanted)
         turns = EACH if wanted.is_enough else wanted.count * TRIES // max(len(used), 1) + 1
         maker = cache(lambda tier: self._maker(tier, wanted))
         for turn in range(turns):
             for place, tier in enumerate(used):
+                if tier.is_deep and turn >= MOST_DEEP:
+                    continue
                 number = turn + PLANS_APART * place + turns * wanted.round
                 chance = random.Random(f"{self._problem.id} {wanted.round} {place} {turn}")  # noqa: S311
                 if tier is tiers.CASES:
                     made = self._recombined(chance)
+                elif tier is tiers.THINNED:
+                    made = self._thinned(number, chance)
                 elif tier.is_near or tier.given is not None:
                     made = self._changed(tier, number, chance, wanted)
                 else:
                     made = _made(maker(tier), tier, number, chance)
                 if made is not None:
                     yield made
+
+    def large(self, wanted: Wanted, names: Container[str] | None = None, shrunk: int = 1) -> list[Made]:
+        """See `Subject`."""
+        if self._form is None or (self.unexplained and not wanted.is_validated):
+            return []
+        facts, statement = facts_with(self._facts, self._graphs), text_of(self._problem)
+        is_wide = self._may_be_wide(wanted)
+        found = [self._known.ranges(self._facts, is_wide=each) for each in (False, is_wide)]
+        ranges, wider = (ranges_with(each, self._graphs, each) for each in found)
+        ranges = with_lengths_of_words(self._form, ranges, facts, statement)
+        makes = LargeInputs(self._form, facts, ranges, wider, is_wide, statement, self._problem.id, self._graphs)
+        plans = [each for each in makes.plans() if names is None or each.name in names]
+        made = [makes.made(each, wanted.most_bytes, shrunk) for each in plans]
+        new = {each.text: each for each in made[::-1] if each is not None}  # of equal inputs the first
+        kept = [each for each in made if each is not None and new[each.text] is each]
+        return [each for each in kept if self._known.keeps_rules(each.text)]
+
+    def _enumerated(self, wanted: Wanted) -> Iterator[Made]:
+        """Inputs that are not left to chance: the least, the greatest, and those of small and special numbers."""
+        assert self._form is not None
+        chance = random.Random(f"{self._problem.id} enumerated")  # noqa: S311
+        for tier, plans in ((tiers.LEAST, enumerated.LEAST_PLANS), (tiers.GREATEST, enumerated.GREATEST_PLANS)):
+            yield from filter(None, (_of_plan(self._maker(tier, wanted), tier, plan, chance) for plan in plans))
+        if self._known.is_number:
+            yield from self._small_numbers(wanted)
+        maker = self._maker(tiers.SPECIAL, wanted)
+        for each in enumerated.specials(self._form, maker):
+            if made := _of_plan(maker, tiers.SPECIAL, each.plan, chance, each.numbers):
+                yield made
 
     def _small_numbers(self, wanted: Wanted) -> Iterator[Made]:
         """The least numbers, one after the other, of inputs that are a number."""
@@ -111,13 +168,13 @@ class StdinSubject:
         if self.unexplained and not wanted.is_validated:
             return []
         lines = len(list(lines_in(self._form.items))) if self._form else 0
-        new = tiers.following(wanted, lines, is_wide=self._may_be_wide(wanted), has_words=self._has_given_words())
+        new = tiers.following(wanted, lines, is_wide=self._may_be_wide(wanted), has_words=self._known.has_given_words)
         believed = [each for each in first if each.name not in wanted.doubted]
         return new if wanted.is_enough else [*new, *believed]
 
     def _first(self, wanted: Wanted) -> list[Tier]:
         judges = wanted.judges
-        cases = [tiers.CASES] if self._has_cases() else []
+        cases = [tiers.CASES] if self._known.has_cases else []
         if self.unexplained and judges < LEAST_JUDGES:
             return cases
         given = tiers.changed(len(self._inputs))
@@ -126,9 +183,10 @@ class StdinSubject:
             return given
         given += cases
         if not self._may_be_wide(wanted):
-            return [tiers.SEEN] * max(5 - len(given), 2) + [tiers.SMALL] + given
-        facts = facts_of(self._form, self._inputs)
-        deep = [tiers.DEEP] if facts.has_trees else []
+            thinned = [tiers.THINNED] * THINNED_TURNS if self.unexplained and self._can_thin() else []
+            return self._with_graphs([tiers.SEEN] * max(5 - len(given), 2) + [tiers.SMALL] + given + thinned)
+        facts = self._facts
+        deep = [tiers.DEEP] if facts.has_trees and not self._graphs else []
         if judges < LEAST_JUDGES:
             return [tiers.WIDER, tiers.SMALL, *given, *deep]
         words = [each for each in facts.slots.values() if each.kind == "word" and not each.words]
@@ -137,7 +195,16 @@ class StdinSubject:
         wide = tiers.beyond(has_lengths=lengths, has_letters=has_letters, digits=wanted.digits)
         first, second = wide[: len(wide) // 2], wide[len(wide) // 2 :]
         small, loose = tiers.SMALL, tiers.SMALL_LOOSE
-        return [tiers.SEEN, small, *first, loose, tiers.SEEN, small, *second, loose, *given, small, *deep]
+        return self._with_graphs(
+            [tiers.SEEN, small, *first, loose, tiers.SEEN, small, *second, loose, *given, small, *deep]
+        )
+
+    def _with_graphs(self, used: Sequence[Tier]) -> list[Tier]:
+        """The tiers, each with one of graphs after it where inputs have graphs."""
+        if not self._graphs:
+            return list(used)
+        found = [*chain(*((each, tiers.GRAPHS) for each in used)), tiers.DEEP_GRAPHS]
+        return [*found[: len(used)], tiers.DEEP_GRAPHS, *found[len(used) :]]
 
     def _may_be_wide(self, wanted: Wanted) -> bool:
         """Return whether inputs may go beyond those seen.
@@ -147,41 +214,27 @@ class StdinSubject:
         if self.unexplained and not wanted.is_validated:
             return False
         judges = wanted.judges
-        return judges >= LEAST_JUDGES or (judges == LEAST_JUDGES - 1 and self._is_number())
-
-    def _is_number(self) -> bool:
-        if self._form is None:
-            return False
-        found = list(facts_of(self._form, self._inputs).slots.values())
-        return len(found) == 1 and found[0].kind == "int" and self._form.items == tuple(lines_in(self._form.items))
-
-    def _has_given_words(self) -> bool:
-        found = facts_of(self._form, self._inputs).slots.values() if self._form else ()
-        return any(each.given and not each.words for each in found)
+        return judges >= LEAST_JUDGES or (judges == LEAST_JUDGES - 1 and self._known.is_number)
 
     def _maker(self, tier: Tier, wanted: Wanted) -> Maker:
         """A maker of inputs like the given ones; with far numbers or lengths a loose one."""
         assert self._form is not None
-        facts = facts_of(self._form, self._inputs)
-        facts = of_given_words(facts) if tier.has_given_words else facts
-        ranges = ranges_of(
-            self._form,
-            facts,
-            text_of(self._problem),
-            is_wide=tier.is_wide and self._may_be_wide(wanted),
-            most=tier.most,
-            longest=tier.longest,
-        )
+        facts = of_given_words(self._facts) if tier.has_given_words else self._facts
+        is_wide = tier.is_wide and self._may_be_wide(wanted)
+        ranges = self._known.ranges(facts, is_wide=is_wide, most=tier.most, longest=tier.longest)
+        stated, graphs = ranges, self._graphs if tier.is_graph else []
+        facts = facts_with(facts, graphs)
         if tier.is_small:
+            most = MOST_NODES if graphs else MOST_LENGTH
             ranges = {
-                slot: _small(each, MOST_LENGTH if slot in facts.lengths else MOST_SMALL)
-                for slot, each in ranges.items()
+                slot: _small(each, most if slot in facts.lengths else MOST_SMALL) for slot, each in ranges.items()
             }
+        ranges = ranges_with(ranges, graphs, stated)
         kept = [line for place, line in enumerate(lines_in(self._form.items)) if place in tier.kept]
         values = {line: self._form.values_of(line, self._inputs) for line in kept}
         return Maker(
             self._form, facts, ranges, is_strict=not tier.is_loose, most_bytes=wanted.most_bytes,
-            letters=tier.letters, kept=values,
+            letters=tier.letters, kept=values, graphs=graphs,
         )  # fmt: skip
 
     def _changed(self, tier: Tier, number: int, chance: random.Random, wanted: Wanted) -> Made | None:
@@ -190,20 +243,24 @@ class StdinSubject:
         place = number if tier.given is None or tier.given < 0 else tier.given
         near = wanted.constants.near if tier.has_constants else ()
         text, form = changed(inputs, place, chance, near), self._form
-        is_judged = wanted.judges >= LEAST_JUDGES
-        if form is not None and not (form.fits(text) and (is_judged or self._is_like_the_given(form, text))):
+        keeps = self._known.keeps_ways if wanted.judges >= LEAST_JUDGES else self._known.is_like
+        if form is not None and not (form.fits(text) and keeps(text)):
             return None
         return Made(text, f"{tier.name}: changed tokens", tier.name)
 
-    def _has_cases(self) -> bool:
-        """Return whether an input is a number of cases and the cases, as the statement says."""
-        items = self._form.items if self._form else ()
-        if len(items) != 2 or not self._rules.has_cases:
-            return False
-        head, cases = items
-        if not (isinstance(head, Line) and len(head.slots) == 1 and head.rest is None and isinstance(cases, Repeat)):
-            return False
-        return cases.length == Length(head.slots[0])
+    def _thinned(self, number: int, chance: random.Random) -> Made | None:
+        """A known input with fewer lines or other names of nodes, if that keeps all facts."""
+        assert self._form is not None
+        assert self._thinner is not None
+        text = self._thinner.make(self._inputs[number % len(self._inputs)], chance)
+        if not self._form.fits(text) or not self._known.is_within(text, besides=self._thinner.names):
+            return None
+        if self._thinner.shown(facts_of(self._form, [*self._inputs, text])) != self._thinner.shown(self._facts):
+            return None
+        return Made(text, tiers.THINNED.name, tiers.THINNED.name)
+
+    def _can_thin(self) -> bool:
+        return self._thinner is not None and self._thinner.can
 
     def _recombined(self, chance: random.Random) -> Made | None:
         """Some of the given cases, no more than one input has."""
@@ -214,27 +271,9 @@ class StdinSubject:
         count = chance.randint(1, min(most, len(every)))
         picked = chance.sample(every, count)
         text = self._form.text([replace(parsed[0][0], tokens=[str(count)]), picked])
-        if not self._form.fits(text) or not self._is_within(self._form, text):
+        if not self._form.fits(text) or not self._known.is_within(text):
             return None
         return Made(text, tiers.CASES.name, tiers.CASES.name)
-
-    def _keeps_sums(self, text: str) -> bool:
-        """Return whether no number has a sum beyond a bound of the statement that its sums in given inputs keep."""
-        if not self._rules.sums or self._form is None or not self._form.fits(text):
-            return True
-        most = max(self._rules.sums)
-        given = [sums_of(self._form, each) for each in self._inputs]
-        are_bounded = {slot for each in given for slot in each if all(one.get(slot, 0) <= most for one in given)}
-        return all(total <= most for slot, total in sums_of(self._form, text).items() if slot in are_bounded)
-
-    def _keeps_properties(self, text: str) -> bool:
-        """Return whether numbers have the properties that the statement says and those of given inputs have."""
-        if not self._kept or self._form is None:
-            return True
-        if not self._form.fits(text):
-            return False
-        numbers = numbers_of(self._form, text)
-        return all(each.is_in(numbers) for each in self._kept)
 
     # --- the output of other programs
 
@@ -254,21 +293,7 @@ class StdinSubject:
         if judges >= LEAST_JUDGES:
             return text
         form = self._form
-        return text if form is not None and form.fits(text) and self._is_like_the_given(form, text) else None
-
-    def _is_like_the_given(self, form: Form, text: str) -> bool:
-        """Return whether all facts of the given inputs hold in this one, within their ranges or the statement's."""
-        known, found = facts_of(form, self._inputs), facts_of(form, [*self._inputs, text])
-        return self._is_within(form, text) and without_ranges(found) == without_ranges(known)
-
-    def _is_within(self, form: Form, text: str) -> bool:
-        """Return whether the numbers of an input are within the ranges of the given ones, or the statement's."""
-        known, found = facts_of(form, self._inputs), facts_of(form, [text])
-        ranges = ranges_of(form, known, text_of(self._problem), is_wide=False)
-        return all(
-            slot in ranges and ranges[slot].low <= each.low and each.high <= ranges[slot].high
-            for slot, each in found.slots.items()
-        )
+        return text if form is not None and form.fits(text) and self._known.is_like(text) else None
 
     # --- programs and tests
 
@@ -295,15 +320,38 @@ class StdinSubject:
         return tables.of_inputs([(each.input, each.outputs[0]) for each in self._tests])
 
 
+def _words(text: str) -> str:
+    return " ".join(text.split())
+
+
 def _small(allowed: Range, most: int) -> Range:
     """The small numbers of a range: those next to 0, or to its least number."""
     low = max(allowed.low, -most)
-    return Range(low, max(low, min(allowed.high, max(low, 0) + most)))
+    return replace(allowed, low=low, high=max(low, min(allowed.high, max(low, 0) + most)))
 
 
 def _made(maker: Maker, tier: Tier, number: int, chance: random.Random) -> Made | None:
-    plan = plan_of(number, is_long=bool(tier.longest), is_small=tier.is_small, is_deep=tier.is_deep)
+    plan = plan_of(
+        number,
+        is_long=bool(tier.longest),
+        is_small=tier.is_small,
+        is_deep=tier.is_deep,
+        is_graph=tier.is_graph,
+    )
+    return _of_plan(maker, tier, plan, chance)
+
+
+def _of_plan(
+    maker: Maker, tier: Tier, plan: Plan, chance: random.Random, numbers: Mapping[int, Sequence[int]] | None = None
+) -> Made | None:
     try:
-        return Made(maker.make(plan, chance), f"{tier.name}: {plan.name}", tier.name)
+        text = maker.make(plan, chance, numbers)
     except UnmadeError:
         return None
+    kind = _kind(maker, text) if tier.is_graph and not tier.is_deep else plan.name
+    return Made(text, f"{tier.name}: {kind}", tier.name)
+
+
+def _kind(maker: Maker, text: str) -> str:
+    """What the first graph of an input is."""
+    return kind_in(numbers_of(maker.form, text), next(iter(maker.graphs.values())))

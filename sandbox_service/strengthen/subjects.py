@@ -6,7 +6,7 @@ makes tables of the given tests.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Protocol
 
 from sandbox_service.formats.problem import Problem
@@ -44,6 +44,16 @@ class Subject(Protocol):
 
         Args:
             wanted: How many, and which earlier ones were doubted.
+        """
+        ...
+
+    def large(self, wanted: Wanted, names: Container[str] | None = None, shrunk: int = 1) -> list[Made]:
+        """Return inputs on which slow programs take too long, each of a tier of its own.
+
+        Args:
+            wanted: Has the size of the largest one.
+            names: Only those of these tiers; None for all.
+            shrunk: How much smaller numbers are, where inputs have no length.
         """
         ...
 

@@ -22,6 +22,7 @@ NEAR = 3  # turns of inputs near those with rare answers, for one of any other t
 GIVEN_WORDS = 3  # turns of inputs with given words, where others are doubted
 MOST_GIVEN = 6  # with more given inputs, their changed tokens are one tier
 MOST_LINES = 4  # of a form that may be kept
+LARGE = "large"  # the tiers of large inputs begin with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Tier:
         has_constants: Some changed tokens become numbers near the constants of the references.
         is_small: Lengths and numbers are small.
         is_deep: Trees are long paths.
+        is_graph: Graphs have shapes, and keep no facts but rules.
     """
 
     name: str
@@ -57,15 +59,26 @@ class Tier:
     has_constants: bool = False
     is_small: bool = False
     is_deep: bool = False
+    is_graph: bool = False
 
 
 SEEN = Tier("seen")
 SMALL = Tier("small", is_small=True)  # of many small inputs one tells most wrong programs
+LEAST = Tier("least")  # everything is least; only what the statement allows or what was seen
+GREATEST = Tier("greatest")  # all numbers are greatest, so that sums and products are
+SPECIAL = Tier("special numbers")
 SMALL_LOOSE = Tier("small and loose", is_small=True, is_loose=True)
+GRAPHS = Tier("graphs", is_small=True, is_graph=True)
 DEEP = Tier("deep", is_wide=True, is_deep=True)  # where recursion ends
+DEEP_GRAPHS = Tier("deep graphs", is_deep=True, is_graph=True)
+# made alike for any number of references
+FOR_FEW = tuple(each.name for each in (SEEN, SMALL, GRAPHS, DEEP_GRAPHS, LEAST, GREATEST, SPECIAL))
+DEEP_NAMES = (DEEP.name, DEEP_GRAPHS.name)
 WIDER = Tier("wider", is_wide=True)
 LOOSE = Tier("loose", is_wide=True, is_loose=True)
 CASES = Tier("given cases")  # cases of given inputs, others together or in another order
+THINNED = Tier("thinned")  # given inputs with fewer lines, or other names of nodes
+EXAMPLES = Tier("examples")  # inputs of the statement's examples, as they are
 WORDS = Tier("words")  # arguments of calls whose texts are words of given ones
 CONSTANTS = Tier("constants", given=-1, has_constants=True)
 LETTERS = Tier("letters", is_wide=True, letters=True)
@@ -81,6 +94,11 @@ class Made:
     text: str
     how: str
     tier: str = SEEN.name
+
+    @property
+    def is_large(self) -> bool:
+        """Return whether the input is one on which slow programs take too long."""
+        return self.tier.startswith(LARGE)
 
 
 @dataclass(frozen=True, slots=True)

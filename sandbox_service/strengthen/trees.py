@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from itertools import combinations
 
 
@@ -11,14 +12,14 @@ def edges(nodes: int, pattern: str, chance: random.Random) -> list[tuple[int, in
 
     Args:
         nodes: The number of nodes.
-        pattern: equal and low give stars, high and descending give paths; other names give random trees.
+        pattern: equal and low give stars, high, descending and ridge give paths; other names give random trees.
         chance: Random numbers.
     """
     found = []
     for node in range(2, nodes + 1):
         if pattern in ("equal", "low"):
             parent = 1
-        elif pattern in ("ascending", "high", "descending"):
+        elif pattern in ("ascending", "high", "descending", "ridge"):
             parent = node - 1
         else:
             parent = chance.randint(max(1, node - 5) if pattern == "narrow" else 1, node - 1)
@@ -56,16 +57,32 @@ def connected(nodes: int, edges_wanted: int, pattern: str, chance: random.Random
     return found
 
 
+def parts_of(nodes: Iterable[int], pairs: Iterable[tuple[int, int]]) -> list[set[int]]:
+    """Return the components of a graph.
+
+    Args:
+        nodes: Its nodes.
+        pairs: Its edges.
+    """
+    found = {node: {node} for node in nodes}
+    for one, other in pairs:
+        small, large = sorted((found[one], found[other]), key=len)
+        if small is not large:
+            large |= small
+            found.update(dict.fromkeys(small, large))
+    return list({id(each): each for each in found.values()}.values())
+
+
 def by_parent(nodes: int, pattern: str, chance: random.Random) -> list[tuple[int, int]]:
     """Return nodes from 2 on with their parents, which come before them.
 
     Args:
         nodes: How many nodes the tree has.
-        pattern: equal and low give stars, ascending and high paths.
+        pattern: equal and low give stars, ascending, high, descending and ridge paths.
         chance: Random numbers.
     """
     if pattern in ("equal", "low"):
         return [(node, 1) for node in range(2, nodes + 1)]
-    if pattern in ("ascending", "high"):
+    if pattern in ("ascending", "high", "descending", "ridge"):
         return [(node, node - 1) for node in range(2, nodes + 1)]
     return [(node, chance.randint(1, node - 1)) for node in range(2, nodes + 1)]

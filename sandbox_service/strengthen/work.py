@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
 
 from sandbox_service.errors import BadRequestError
 from sandbox_service.formats.problem import Problem, Solution
 from sandbox_service.schema import Limits, Verdict
-from sandbox_service.strengthen import answers, generators, merging, tiers
+from sandbox_service.strengthen import answers, generators, large_tests, merging, scouts, tiers
 from sandbox_service.strengthen.answers import EXCERPT, Answered, Candidate
 from sandbox_service.strengthen.choice import Choice, chosen
 from sandbox_service.strengthen.constants import constants_of
@@ -22,12 +23,13 @@ from sandbox_service.strengthen.runs import Program, Runner
 from sandbox_service.strengthen.subjects import Subject, subject_of
 from sandbox_service.strengthen.tiers import Made, Wanted
 from sandbox_service.strengthen.validators import Validator, accepted, refused_tiers, sound_validators
-from sandbox_service.strengthen.wrong_programs import known_wrong, mutants_of, tables_of
+from sandbox_service.strengthen.wrong_programs import known_wrong, mutants_of, scouts_of, tables_of
 from sandbox_service.validation.evidence import STEP_SECONDS, can_be_run
 from sandbox_service.validation.recipe import Recipe
 from sandbox_service.validation.sampler import Sampler
 
-CHUNK = 16  # tests at a time, so that a program which needs its whole limit is not run on all
+CHUNKS = (2, 4, 8)  # tests at a time, then MOST_CHUNK: a program that needs its whole limit is run on few
+MOST_CHUNK = 16
 MOST_TIMEOUTS = 2  # after so many a program is not run on further tests,
 MOST_FAILURES = 8  # nor is a mutant after so many failures: nearly every test refuses it
 MUTANT_FACTOR = 10  # a mutant may take ten times the time of the slowest reference
@@ -87,8 +89,11 @@ async def _strengthened(runner: Runner, recipe: Recipe, subject: Subject, sample
     answered = await valid_tests(runner, recipe, subject, references, printed, validators)
     if not answered.candidates:
         return _unchanged(_why_no_input(subject))
+    large = large_of(recipe, references, is_validated=bool(validators))
+    answered += await large_tests.find(runner, subject, references, large, validators, _hash_seed(recipe))
     programs = [*known_wrong(wrong), *tables_of(subject), *mutants_of(problem, references, recipe.strengthen.mutants)]
-    found = await fails_of(runner, recipe, programs, answered)
+    further = scouts_of(problem, references, recipe.strengthen.mutants)
+    found = await fails_of(runner, recipe, programs, answered, further)
     choice = chosen(found, recipe)
     candidates = choice.candidates
     scored = await merging.scored_tests(runner, subject, [candidates[place] for place in choice.chosen], references)
@@ -167,7 +172,7 @@ async def valid_tests(
         NotJudgedError: The service failed.
         UnavailableError: The judge stayed away for too long.
     """
-    seed, limits = (recipe.thresholds.hash_seeds or [1])[0], runner.problem.limits or Limits()
+    seed, limits = _hash_seed(recipe), runner.problem.limits or Limits()
     found = Answered([], 0.0, [])
     for number in range(ROUNDS):
         known = {each.made.text for each in found.candidates}
@@ -181,6 +186,24 @@ async def valid_tests(
     new = [each for each in printed if each.text not in {known.made.text for known in found.candidates}]
     new = await accepted(runner, validators, new)
     return found + await answers.find(runner, subject, references, new, limits, seed) if new else found
+
+
+def _hash_seed(recipe: Recipe) -> int:
+    return (recipe.thresholds.hash_seeds or [1])[0]
+
+
+def large_of(recipe: Recipe, references: Sequence[Program], *, is_validated: bool) -> Wanted:
+    """Return the large inputs that are wanted.
+
+    Args:
+        recipe: Says how large.
+        references: They judge the inputs.
+        is_validated: Validators accept the inputs before.
+    """
+    wanted = recipe.strengthen
+    judges = _judges(references, is_validated=is_validated)
+    most = wanted.large_bytes if wanted.large_tests else 0
+    return Wanted(wanted.inputs, judges, most_bytes=most, is_validated=is_validated)
 
 
 def _judges(references: Sequence[Program], *, is_validated: bool) -> int:
@@ -224,7 +247,9 @@ def rare_of(candidates: Sequence[Candidate]) -> tuple[str, ...]:
     return tuple(each.made.text for each in sorted(short, key=lambda each: answers[each.answer])[:MOST_RARE])
 
 
-async def fails_of(runner: Runner, recipe: Recipe, programs: Sequence[Program], answered: Answered) -> Choice:
+async def fails_of(
+    runner: Runner, recipe: Recipe, programs: Sequence[Program], answered: Answered, further: Sequence[Program] = ()
+) -> Choice:
     """Return the wrong programs that pass the given tests, and the candidates that each of them fails.
 
     Mutants that do not compile are left out.
@@ -234,6 +259,7 @@ async def fails_of(runner: Runner, recipe: Recipe, programs: Sequence[Program], 
         recipe: Has the least limit of mutants.
         programs: Wrong programs.
         answered: The valid tests.
+        further: Scouts.
 
     Raises:
         BadRequestError: The problem is refused.
@@ -245,21 +271,28 @@ async def fails_of(runner: Runner, recipe: Recipe, programs: Sequence[Program], 
     kept = [place for place, row in enumerate(before) if programs[place].kind != "mutant" or CE not in row.verdicts]
     programs, before = [programs[place] for place in kept], [before[place] for place in kept]
     passed = [place for place, row in enumerate(before) if row.passed]
-    fails = await _failed(runner, programs, passed, answered, limits)
+    usual = [each for each in answered.candidates if not each.made.is_large]
+    fails = await _failed(runner, programs, passed, usual, limits)
     refused = [place for place, each in enumerate(programs) if each.kind == "mutant" and place not in fails]
-    known = await _failed(runner, programs, refused, answered, limits) if recipe.strengthen.audit else {}
-    return Choice(list(programs), passed, fails, answered.candidates, known)
+    known = await _failed(runner, programs, refused, usual, limits) if recipe.strengthen.audit else {}
+    depth = recipe.strengthen.depth
+    few = [place for place, failed in fails.items() if len(failed) < (1 if programs[place].kind == "mutant" else depth)]
+    for places, within in _within_limits(runner, recipe, programs, few, answered):
+        for place, failed in (await _slow_on(runner, programs, places, answered, within)).items():
+            fails[place] |= failed
+    scouted = await scouts.failures(runner, further, usual)
+    return Choice(list(programs), passed, fails, answered.candidates, known, scouted)
 
 
 async def _failed(
-    runner: Runner, programs: Sequence[Program], places: Sequence[int], answered: Answered, limits: Limits
+    runner: Runner, programs: Sequence[Program], places: Sequence[int], candidates: Sequence[Candidate], limits: Limits
 ) -> dict[int, set[int]]:
     """The candidates that the programs at these places fail."""
     fails: dict[int, set[int]] = {place: set() for place in places}
     timeouts = dict.fromkeys(places, 0)
-    tests = [each.test for each in answered.candidates]
-    for start in range(0, len(tests), CHUNK):
-        chunk = tests[start : start + CHUNK]
+    tests = [each.test for each in candidates]
+    for start, size in _chunks(len(tests)):
+        chunk = tests[start : start + size]
         running = [
             each
             for each in places
@@ -270,6 +303,41 @@ async def _failed(
             failed = {start + at for at, verdict in enumerate(row.verdicts) if verdict != Verdict.AC}
             fails[place] |= failed
             timeouts[place] += sum(verdict in COSTLY for verdict in row.verdicts)
+    return fails
+
+
+def _chunks(count: int) -> Iterator[tuple[int, int]]:
+    """Yield where the parts of so many tests begin, and how many each has at most."""
+    start = 0
+    for size in chain(CHUNKS, repeat(MOST_CHUNK)):
+        if start >= count:
+            return
+        yield start, size
+        start += size
+
+
+def _within_limits(
+    runner: Runner, recipe: Recipe, programs: Sequence[Program], places: Sequence[int], answered: Answered
+) -> Iterator[tuple[list[int], Limits]]:
+    """Places of mutants and of others, each with their limits on large inputs: only mutants may be stopped early."""
+    limits = runner.problem.limits or Limits()
+    slowest = max((each.seconds or 0.0 for each in answered.candidates if each.made.is_large), default=0.0)
+    of_mutants = _mutant_limits(limits, slowest, recipe)
+    yield [place for place in places if programs[place].kind == "mutant"], of_mutants
+    yield [place for place in places if programs[place].kind != "mutant"], limits
+
+
+async def _slow_on(
+    runner: Runner, programs: Sequence[Program], places: Sequence[int], answered: Answered, limits: Limits
+) -> dict[int, set[int]]:
+    """The first large candidate that each program at these places fails: a slow one costs its whole limit."""
+    fails: dict[int, set[int]] = {place: set() for place in places}
+    for at, candidate in enumerate(answered.candidates):
+        running = [place for place in places if candidate.made.is_large and not fails[place]]
+        rows = await runner.run([programs[place] for place in running], [candidate.test], limits, to_the_end=True)
+        for place, row in zip(running, rows, strict=True):
+            if not row.passed:
+                fails[place].add(at)
     return fails
 
 

@@ -207,10 +207,12 @@ class Strengthening(Part):
     tests: int = Field(20, ge=0, description="most tests to add to a problem")
     least_tests: int = Field(20, ge=0, description="tests to add where fewer refuse all known wrong programs")
     audit: int = Field(0, ge=0, description="further tests to add as audit tests")
-    depth: int = Field(3, ge=1, description="tests that shall refuse each wrong program")
+    depth: int = Field(8, ge=1, description="tests that refuse each wrong program, if there is room")
     inputs: int = Field(96, ge=1, le=2000, description="inputs to make")
     mutants: int = Field(40, ge=0, le=1000, description="mutants of the references in Python")
     most_input_bytes: int = Field(50_000, ge=1, description="size of the largest input")
+    large_bytes: int = Field(200_000, ge=0, description="size of the largest input for slow programs; 0 for none")
+    large_tests: int = Field(1, ge=0, description="most tests of large inputs, beside the others")
     least_references: int = Field(
         1, ge=1, description="leave problems with fewer: nothing contradicts the answers of a single reference"
     )

@@ -24,13 +24,13 @@ from sandbox_service.errors import ProctorError
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import AssertTest, Limits, TestCase, Verdict
 from sandbox_service.settings import Settings
-from sandbox_service.strengthen import answers, choice, work, wrong_programs
+from sandbox_service.strengthen import answers, choice, large_tests, work, wrong_programs
 from sandbox_service.strengthen.answers import Answered, Candidate
 from sandbox_service.strengthen.calls import calls_of
 from sandbox_service.strengthen.runs import Program, Runner
 from sandbox_service.strengthen.strength import FOLDS
 from sandbox_service.strengthen.subjects import Subject, subject_of
-from sandbox_service.strengthen.tiers import CASES, LEAST_JUDGES, SEEN, SMALL, Made
+from sandbox_service.strengthen.tiers import CASES, EXAMPLES, FOR_FEW, LEAST_JUDGES, Made
 from sandbox_service.validation.evidence import can_be_run
 from sandbox_service.validation.job import rows_of
 from sandbox_service.validation.journal import Journal
@@ -102,9 +102,10 @@ async def measure(
     programs = [Program("wrong", each.name, each.code, each.language) for each in wrong]
     programs += [Program("table", each.name, each.code) for each in subject.tables()]
     programs += wrong_programs.mutants_of(small, right, recipe.strengthen.mutants)
+    scouts = wrong_programs.scouts_of(small, right, recipe.strengthen.mutants)
     candidates, accepts = await _candidates(runner, subject, right, recipe)
     answered = Answered(candidates, accepts.slowest, [])
-    found = await work.fails_of(runner, recipe, programs, answered)
+    found = await work.fails_of(runner, recipe, programs, answered, scouts)
     counts, tests = _counted(found, right, accepts, recipe)
     return Found(
         problem.id, counts, tests, len(small.tests or []), len(candidates), subject.form, runner.cost.cpu_seconds
@@ -113,20 +114,25 @@ async def measure(
 
 @dataclass
 class Accepted:
-    """By reference, the candidates that it accepts, under both hash seeds; the slowest run; by fold, doubtful ones."""
+    """By reference, the candidates that it accepts, under both hash seeds; the slowest run; by fold, doubtful ones.
+
+    `fast` has those that it accepts within the share of the time that references have.
+    """
 
     by_reference: list[set[int]]
     slowest: float
     doubts: list[set[int]]
+    fast: list[set[int]]
 
     def valid(self, fold: int) -> set[int]:
         out = _folds_of_right(len(self.by_reference))[fold]
-        judges = [one for place, one in enumerate(self.by_reference) if place not in out]
+        judges = [one for place, one in enumerate(self.fast) if place not in out]
         return set.intersection(*judges) - self.doubts[fold]
 
     def take(self, other: Accepted, start: int) -> None:
         """Add the candidates of another round, whose numbers begin with `start`."""
-        for mine, theirs in zip([*self.by_reference, *self.doubts], [*other.by_reference, *other.doubts], strict=True):
+        mine_of = [*self.by_reference, *self.doubts, *self.fast]
+        for mine, theirs in zip(mine_of, [*other.by_reference, *other.doubts, *other.fast], strict=True):
             mine |= {start + each for each in theirs}
         self.slowest = max(self.slowest, other.slowest)
 
@@ -134,9 +140,10 @@ class Accepted:
         """The same for some of the candidates, numbered anew."""
         at = {old: new for new, old in enumerate(kept)}
         moved = [
-            [{at[each] for each in one if each in at} for one in sets] for sets in (self.by_reference, self.doubts)
+            [{at[each] for each in one if each in at} for one in sets]
+            for sets in (self.by_reference, self.doubts, self.fast)
         ]
-        return Accepted(moved[0], self.slowest, moved[1])
+        return Accepted(moved[0], self.slowest, moved[1], moved[2])
 
 
 async def _candidates(
@@ -147,7 +154,7 @@ async def _candidates(
     All references say what later rounds make; whether an input is valid in a fold is said by those of the fold.
     """
     every: list[Candidate] = []
-    accepts = Accepted([set() for _ in right], 0.0, [set() for _ in range(FOLDS + 1)])
+    accepts = Accepted([set() for _ in right], 0.0, [set() for _ in range(FOLDS + 1)], [set() for _ in right])
     so_far = Answered([], 0.0, [])
     for number in range(work.ROUNDS):
         known = {each.made.text for each in every}
@@ -159,17 +166,42 @@ async def _candidates(
         every += found
         valid = [every[place] for place in sorted(accepts.valid(FOLDS))]
         so_far = Answered(valid, 0.0, [], so_far.tried | {each.tier for each in made}, so_far.doubted | doubted)
+    await _take_large(runner, subject, right, recipe, every, accepts)
     kept = sorted(set().union(*(accepts.valid(fold) for fold in range(FOLDS + 1))))
     return [every[place] for place in kept], accepts.only(kept)
 
 
+async def _take_large(
+    runner: Runner,
+    subject: Subject,
+    right: Sequence[Program],
+    recipe: Recipe,
+    every: list[Candidate],
+    accepts: Accepted,
+) -> None:
+    """Add the large inputs which the first reference, that is in all folds, bears. The others judge these, too."""
+    wanted = work.large_of(recipe, right, is_validated=False)
+    found = await large_tests.find(runner, subject, right[:1], wanted, (), 1)
+    made = [each.made for each in found.candidates]
+    if made:
+        kept, accepted, _ = await _round(runner, subject, right, made, large_tests.bounds_of(right))
+        slowest = accepts.slowest
+        accepts.take(accepted, len(every))
+        accepts.slowest = slowest
+        every += kept
+
+
 async def _round(
-    runner: Runner, subject: Subject, right: Sequence[Program], made: Sequence[Made]
+    runner: Runner,
+    subject: Subject,
+    right: Sequence[Program],
+    made: Sequence[Made],
+    bounds: answers.Bounds = answers.USUAL,
 ) -> tuple[list[Candidate], Accepted, set[str]]:
     """Tests of made inputs, who accepts which, and the tiers that all references together doubt."""
     limits = runner.problem.limits or Limits()
-    half = answers.limits_of(subject, limits)
-    made, said = await answers.asked(runner, subject, right[0], made, half)
+    half = answers.limits_of(subject, limits, bounds)
+    made, said = await answers.asked(runner, subject, right[0], made, half, bounds)
     every = []
     for each, output in zip(made, said.outputs, strict=False):
         test = subject.test(each, output) if output is not None else None
@@ -177,11 +209,18 @@ async def _round(
             every.append(Candidate(test, each, output or ""))
     tests = [each.test for each in every]
     own = await runner.run(right, tests, half, to_the_end=True)
+    every = [replace(each, seconds=max(row.seconds[at] for row in own)) for at, each in enumerate(every)]
     python = [place for place, each in enumerate(right) if each.language == "python"]
     again = await answers.seeded(runner, [right[place] for place in python], tests, half, 1)
-    accepted = [{at for at, verdict in enumerate(row.verdicts) if verdict == Verdict.AC} for row in own]
+    fast = [{at for at, verdict in enumerate(row.verdicts) if verdict == Verdict.AC} for row in own]
     for place, row in zip(python, again, strict=False):
-        accepted[place] &= {at for at, verdict in enumerate(row.verdicts) if verdict == Verdict.AC}
+        fast[place] &= {at for at, verdict in enumerate(row.verdicts) if verdict == Verdict.AC}
+    accepted = fast
+    if bounds is not answers.USUAL:  # a right program has all of the limit
+        own = await runner.run(right, tests, limits, to_the_end=True)
+        accepted = [{at for at, verdict in enumerate(row.verdicts) if verdict == Verdict.AC} for row in own]
+        for at, one in enumerate(every):
+            print(f"  {one.made.tier}: {len(one.made.text)} bytes, {[row.seconds[at] for row in own]} s")
     doubts, tiers = [], set[str]()
     for out in _folds_of_right(len(right)):
         judges = [row for place, row in enumerate(own) if place not in out]
@@ -190,14 +229,18 @@ async def _round(
         if len(judges) < LEAST_JUDGES <= len(right):
             doubts[-1] |= {place for place, each in enumerate(every) if not _is_made_for_few(subject, each.made)}
     slowest = max((row.slowest_seconds for row in own), default=0.0)
-    return every, Accepted(accepted, slowest, doubts), tiers  # the tiers of the last fold, which has all references
+    return (
+        every,
+        Accepted(accepted, slowest, doubts, fast),
+        tiers,
+    )  # the tiers of the last fold, which has all references
 
 
 def _is_made_for_few(subject: Subject, made: Made) -> bool:
     """Return whether an input would be made with one or two references, too."""
-    if subject.unexplained:
-        return made.tier == CASES.name
-    return made.tier in (SEEN.name, SMALL.name) or subject.admitted(made.text, judges=1) is not None
+    if subject.unexplained or made.tier == EXAMPLES.name:
+        return made.tier in (CASES.name, EXAMPLES.name)
+    return made.tier in FOR_FEW or subject.admitted(made.text, judges=1) is not None
 
 
 def _folds_of_right(count: int) -> list[list[int]]:
@@ -249,7 +292,8 @@ def _only(found: choice.Choice, fails: dict[int, set[int]], kept: list[int]) -> 
     """The choice with the kept candidates only."""
     at = {old: new for new, old in enumerate(kept)}
     moved = {place: {at[each] for each in failed} for place, failed in fails.items()}
-    return replace(found, fails=moved, candidates=[found.candidates[place] for place in kept])
+    scouts = [{at[each] for each in failed if each in at} for failed in found.scouts]
+    return replace(found, fails=moved, scouts=scouts, candidates=[found.candidates[place] for place in kept])
 
 
 def ranks(values: Sequence[float]) -> list[float]:

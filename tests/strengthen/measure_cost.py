@@ -57,7 +57,7 @@ async def _seconds(problem: Problem, judge: Judge, tests: list[TestCase]) -> flo
 
 
 async def _main(options: argparse.Namespace) -> None:
-    made = {"inputs": options.inputs, "mutants": options.mutants}
+    made = {"inputs": options.inputs, "mutants": options.mutants, "large_tests": options.large_tests}
     recipe = Recipe.model_validate({"name": "m", "sources": [{"path": "x"}], "strengthen": made})
     os.environ.setdefault("SANDBOX_LOG_LEVEL", "warning")
     total = [0.0, 0.0]
@@ -83,6 +83,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=10_000)
     parser.add_argument("--inputs", type=int, default=32)
     parser.add_argument("--mutants", type=int, default=16)
+    parser.add_argument("--large-tests", type=int, default=1)
     asyncio.run(_main(parser.parse_args()))
 
 

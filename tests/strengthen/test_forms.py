@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sandbox_service.strengthen.bounds import bounds_in
 from sandbox_service.strengthen.facts import facts_of
 from sandbox_service.strengthen.form import Form, Length, Line, MisfitError, Repeat
 from sandbox_service.strengthen.inference import form_of
 from sandbox_service.strengthen.inputs import Maker, UnmadeError
 from sandbox_service.strengthen.plans import plan_of
-from sandbox_service.strengthen.ranges import bounds_in, ranges_of
+from sandbox_service.strengthen.ranges import ranges_of
 from sandbox_service.strengthen.token_changes import changed
 
 LISTS = ["3\n1 2 3\n", "5\n4 4 1 9 2\n", "1\n7\n"]

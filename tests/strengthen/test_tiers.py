@@ -18,6 +18,7 @@ from sandbox_service.strengthen.stdin_subject import StdinSubject
 from sandbox_service.strengthen.tiers import Made, Wanted
 from tests.validation.world import sums
 
+ENUMERATED = tuple(each.name for each in (tiers.LEAST, tiers.GREATEST, tiers.SPECIAL))
 LETTERS = ["5\nE 0 0 2 1 2\nS 3 2 1 1 3\n", "1\nE 0 0 1 1 1\nN 0 2 1 1 1\n"]
 TREES = ["4\n1 2\n2 3\n2 4\n", "3\n3 1\n2 1\n"]
 CONNECTED = ["4 5\n1 2\n2 3\n3 4\n4 1\n1 3\n", "6 6\n1 2\n2 3\n3 4\n4 5\n5 6\n6 1\n"]
@@ -25,8 +26,11 @@ REPEATED = ["hellohrllohello\n", "hejhejhej\n"]
 MODULI = ["11 13 17\n5 2 4\n0 0 0\n", "941 947 977\n142 510 700\n100 100 100\n"]
 
 
-def made(inputs: list[str], judges: int = 3, count: int = 60, **changes: Any) -> list[Made]:
-    given = sums(tests=[{"type": "stdin", "input": each, "output": "1"} for each in inputs])
+def made(inputs: list[str], judges: int = 3, count: int = 60, prompt: str = "", **changes: Any) -> list[Made]:
+    given = sums(
+        **({"prompt": prompt} if prompt else {}),
+        tests=[{"type": "stdin", "input": each, "output": "1"} for each in inputs],
+    )
     tests = [each for each in given.tests or [] if isinstance(each, StdinTest)]
     return StdinSubject(given, tests).made(Wanted(count, judges, **changes))
 
@@ -40,7 +44,8 @@ def test_each_tier_meets_several_patterns() -> None:
     for each in made(["3\n1 2 3\n", "5\n4 4 1 9 2\n"], count=160):
         patterns.setdefault(each.tier, set()).add(each.how.rpartition(", ")[2])
     assert {"seen", "wider", "loose", "numbers to 10^9", "lengths to 10^3"} <= set(patterns)
-    assert all(len(found) >= 4 for name, found in patterns.items() if not name.startswith("changed"))
+    others = {name: found for name, found in patterns.items() if not name.startswith(("changed", *ENUMERATED))}
+    assert all(len(found) >= 4 for found in others.values())
 
 
 def test_letters_stay_letters_and_a_number_of_1_is_not_their_length() -> None:
@@ -99,8 +104,9 @@ def test_an_input_that_is_a_number_meets_the_least_numbers_one_after_the_other()
 
 @pytest.mark.parametrize("judges", [1, 2, 3])
 def test_many_inputs_are_small(judges: int) -> None:
-    found = [each for each in made(["9\n" + "7 40 2 900 6 2 8 1 5\n", "2\n4 4\n"], judges) if each.tier == "small"]
-    assert len(found) >= 10
+    every = made(["9\n" + "7 40 2 900 6 2 8 1 5\n", "2\n4 4\n"], judges, count=96)
+    found = [each for each in every if each.tier == "small"]
+    assert len(found) >= 15
     for each in found:
         length, *items = map(int, each.text.split())
         assert length == len(items) <= 12
@@ -112,7 +118,8 @@ def test_many_inputs_are_small(judges: int) -> None:
 )
 def test_some_trees_are_so_deep_that_recursion_ends(inputs: list[str], bounds: str) -> None:
     statement = STATEMENT.format(f"{bounds}. The pairs form a connected graph.", "a number")
-    sizes = [int(each.text.split()[0]) for each in made_for(statement, inputs, judges=3) if each.tier == "deep"]
+    found = made_for(statement, inputs, judges=3)
+    sizes = [int(each.text.split()[0]) for each in found if each.tier in tiers.DEEP_NAMES]
     assert max(sizes) > 1000
 
 
@@ -167,6 +174,7 @@ def test_large_inputs_are_chosen_only_where_small_ones_do_not_tell() -> None:
 
 
 STATEMENT = "# Chain\n\nA story.\n\nInput\n\nThe first line has n. {}\n\nOutput\n\nPrint {}.\n\nExamples\n"
+FORESTS = ["6\n-1\n1\n2\n1\n-1\n5\n", "5\n4\n-1\n4\n2\n3\n"]
 PAIRS = ["3\n1 2\n2 3\n3 1\n", "4\n1 4\n4 2\n2 3\n3 1\n"]
 
 
@@ -186,6 +194,9 @@ def made_for(statement: str, inputs: list[str], judges: int = 1) -> list[Made]:
         ("It is guaranteed that at least one solution exists.", False),
         ("It is guaranteed that the pairs form a tree.", False),
         ("He makes a guaranteed guess.", True),
+        ("It is not guaranteed that a solution exists.", True),
+        ("It's not guaranteed that a solution exists.", True),
+        ("Here x and y are the two distinct ends that are connected by the i-th road.", True),
         ("Then come queries with 1≤l≤r≤100.", False),
         ("The integer n is even.", False),
         ("It is a power of two.", False),
@@ -204,6 +215,63 @@ def test_few_references_judge_no_inputs_of_a_rule_that_no_fact_expresses(rule: s
     statement = STATEMENT.format(rule, "a number")
     assert bool(made_for(statement, PAIRS)) == is_made
     assert made_for(statement, PAIRS, judges=3)
+
+
+@pytest.mark.parametrize(("inputs", "is_made"), [(FORESTS, True), (["4\n3\n1\n4\n3\n", "3\n2\n3\n1\n"], False)])
+def test_no_node_of_a_forest_is_its_own_parent(inputs: list[str], is_made: bool) -> None:
+    statement = STATEMENT.format("It is guaranteed that no one leads himself (pi ≠ i).", "a number")
+    found = made_for(statement, inputs)
+    assert bool(found) == is_made
+    for each in found:
+        assert all(parent != place for place, parent in enumerate(map(int, each.text.split()[1:]), 1))
+
+
+def test_changed_tokens_make_no_cycle_of_parents() -> None:
+    changed = [each.text for each in made(FORESTS, count=120) if each.tier.startswith("changed")]
+    assert len(changed) > 2
+    assert all(max(depths(each)) < len(each.split()) for each in changed)
+
+
+def depths(text: str) -> list[int]:
+    """The number of nodes above each one and itself; greater than all where there is a cycle."""
+    parents = dict(enumerate(map(int, text.split()[1:]), 1))
+    found = []
+    for node in parents:
+        at, depth = node, 0
+        while at in parents and depth <= len(parents):
+            at, depth = parents[at], depth + 1
+        found.append(depth)
+    return found
+
+
+def test_forests_of_all_tiers_have_no_cycle_and_some_are_deep() -> None:
+    found = made(FORESTS, count=120, prompt="For n it holds that 1 ≤ n ≤ 2000.")
+    assert all(max(depths(each.text)) < len(each.text.split()) for each in found)
+    assert max(max(depths(each.text)) for each in found if each.tier == tiers.DEEP.name) > 1000
+    assert any(each.tier == "loose" for each in found)
+    assert len({each.text.split().count("-1") for each in found}) > 3
+
+
+def test_edges_that_are_sorted_name_no_parents_and_come_once() -> None:
+    inputs = ["6 11\n1 3\n1 4\n1 5\n1 6\n2 3\n2 4\n2 5\n2 6\n3 4\n3 5\n3 6\n", "3 0\n", "5 4\n1 2\n1 3\n2 5\n3 5\n"]
+    form = form_of(inputs)
+    assert form is not None
+    assert not any(each.parents or each.links for each in facts_of(form, inputs).slots.values())
+    for each in (each for each in made(inputs, count=120) if not each.tier.startswith("changed")):
+        edges = [frozenset(line.split()) for line in each.text.splitlines()[1:]]
+        assert len(set(edges)) == len(edges)
+
+
+def test_changed_tokens_leave_permutations() -> None:
+    for each in made(["4\n2 1 4 3\n", "3\n3 1 2\n", "6\n6 4 2 1 3 5\n"], count=160):
+        if each.tier.startswith("changed"):
+            count, *numbers = map(int, each.text.split())
+            assert sorted(numbers) == list(range(1, count + 1))
+
+
+def test_what_is_in_parts_is_not_connected() -> None:
+    statement = STATEMENT.format("It is guaranteed that any two are connected by roads.", "a number")
+    assert not made_for(statement, ["4\n1 2\n2 1\n3 4\n4 3\n", "4\n1 3\n3 1\n2 4\n4 2\n"])
 
 
 @pytest.mark.parametrize(
@@ -231,6 +299,14 @@ def test_rules_are_read_below_any_heading(heading: str) -> None:
     statement = STATEMENT.format("The integer n is even.", "a number")
     assert rules_of(statement.replace("Input", heading)).sentences
     assert not rules_of(statement.replace("Input", "")).sentences
+
+
+def test_what_is_not_guaranteed_is_no_rule() -> None:
+    none = "It is not guaranteed that you can get from any city to any other one"
+    assert not rules_of(STATEMENT.format(f"{none}.", "a number")).sentences
+    assert rules_of(STATEMENT.format(f"{none}, but it is guaranteed that n is odd.", "a number")).sentences
+    [found] = rules_of(STATEMENT.format(f"It is guaranteed that n is odd, but {none.lower()}.", "a number")).sentences
+    assert found == "It is guaranteed that n is odd."
 
 
 def test_cases_of_given_inputs_are_valid_whatever_the_rule() -> None:

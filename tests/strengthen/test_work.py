@@ -10,6 +10,7 @@ import pytest
 from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import Grade, Limits, StdinTest, TestResult, Verdict
 from sandbox_service.strengthen import answers, choice, cover, merging, records, strength, work
+from sandbox_service.strengthen.answers import Answered, Candidate
 from sandbox_service.strengthen.runs import NotJudgedError, Program, Runner
 from sandbox_service.strengthen.strength import Share
 from sandbox_service.strengthen.subjects import subject_of
@@ -133,6 +134,24 @@ def test_no_more_inputs_are_asked_for_where_some_take_too_long() -> None:
     assert len(row.verdicts) == len(row.outputs) == judge.asked == len(inputs)
 
 
+def test_a_program_that_needs_its_whole_limit_is_run_on_few_tests() -> None:
+    class Late(ExecutingJudge):
+        async def grade(self, shared: Any, submissions: Any) -> Any:
+            if shared["tests"][0]["input"] in {each.input for each in given.tests or [] if isinstance(each, StdinTest)}:
+                return await super().grade(shared, submissions)
+            ran.append(len(shared["tests"]))
+            late = [TestResult(index=at, verdict=Verdict.TLE) for at in range(len(shared["tests"]))]
+            return [Grade(id="", verdict=Verdict.TLE, reward=0, tests=late) for _ in submissions]
+
+    ran: list[int] = []
+    given, endless = problem(), [Program("mutant", "endless", RIGHT[0]), Program("wrong", "slow", RIGHT[1])]
+    valid = [Candidate(StdinTest(input=f"{n} 90\n", output="1"), Made(f"{n} 90\n", "")) for n in range(60)]
+    runner = Runner(given, Late(), Memory())
+    found = asyncio.run(work.fails_of(runner, recipe(audit=0), endless, Answered(valid, 0.1, [])))
+    assert found.fails == {0: {0, 1}, 1: {0, 1}}
+    assert sum(ran) == 2
+
+
 def test_the_cover_takes_few_and_short_tests() -> None:
     fails = {0: {0, 1}, 1: {1, 2}, 2: {1}, 3: set[int]()}
     assert cover.choose(fails, [1, 9, 1], 5, 1) == [1]
@@ -140,6 +159,35 @@ def test_the_cover_takes_few_and_short_tests() -> None:
     assert cover.choose(fails, [1, 9, 1], 2, 2) == [1, 0]
     assert cover.choose({0: {0, 1}}, [5, 2], 5, 1) == [1]
     assert cover.filled([0], ["a", "a", "b", "c"], ["x", "y", "x", "z"], 3) == [0, 3, 2]
+
+
+def test_a_rarely_told_program_is_refused_again_before_others() -> None:
+    often = {program: {0, 1, 2, 3} for program in range(4)}
+    fails = {**often, 4: {4, 5}}
+    assert cover.choose(fails, [1] * 6, 6, 8) == [0, 4, 1, 5, 2, 3]
+    assert cover.choose(fails, [1] * 6, 6, 1) == [0, 4]
+
+
+def test_there_is_room_for_extremes_where_each_program_is_refused() -> None:
+    texts = [f"{at}\n" for at in range(10, 18)] + ["1\n", "99\n", "5 5 5\n"]
+    made = [Made(each, "seen") for each in texts]
+    candidates = [answers.Candidate(StdinTest(input=each.text, output="1"), each, "1") for each in made]
+    mutant = [Program("mutant", "m", "")] * 8
+    one = choice.Choice(mutant[:1], [0], {0: set(range(8))}, candidates)
+    assert choice.chosen(one, recipe(tests=5, least_tests=5)).chosen == [0, 1, 9, 8, 10]
+    each = choice.Choice(mutant, list(range(8)), {at: {at} for at in range(8)}, candidates)
+    assert choice.chosen(each, recipe(tests=9, least_tests=9)).chosen == [*range(8), 9]
+
+
+def test_as_many_tests_are_added_as_are_wanted() -> None:
+    made = [Made("7" * (9 - at) + "\n", "seen") for at in range(9)]
+    candidates = [answers.Candidate(StdinTest(input=each.text, output="1"), each, "1") for each in made]
+    found = choice.Choice([], [], {}, candidates)
+    ends = choice.extremes(candidates)
+    assert ends == [0, 8]
+    assert choice.chosen(found, recipe(tests=6, least_tests=5)).chosen == [0, 8, 7, 6, 5]
+    some = choice.chosen(found, recipe(tests=9, least_tests=9, audit=3))
+    assert (len(some.chosen), len(some.audit)) == (6, 3)
 
 
 def test_shares_have_an_interval() -> None:

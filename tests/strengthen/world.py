@@ -16,11 +16,11 @@ from sandbox_service.validation.judge import Fields
 
 
 class ExecutingJudge:
-    """Runs programs that read stdin, and compares tokens. `faulty` programs get no verdict."""
+    """Runs programs that read stdin, and compares tokens. `faulty` ones get no verdict; each run takes `seconds`."""
 
-    def __init__(self, faulty: str = "") -> None:
+    def __init__(self, faulty: str = "", seconds: float = 0.001) -> None:
         self.asked = 0
-        self.faulty = faulty
+        self.faulty, self._seconds = faulty, seconds
 
     async def grade(self, shared: Fields, submissions: Sequence[Fields]) -> list[Grade]:
         self.asked += len(submissions)
@@ -32,7 +32,9 @@ class ExecutingJudge:
         results: list[TestResult] = []
         for index, test in enumerate(shared["tests"]):
             verdict, output, status = _run(code, test, shared.get("checker") or {})
-            results.append(TestResult(index=index, verdict=verdict, stdout=output, exit_code=status, cpu_seconds=0.001))
+            results.append(
+                TestResult(index=index, verdict=verdict, stdout=output, exit_code=status, cpu_seconds=self._seconds)
+            )
             if verdict != Verdict.AC and shared["stop_on_failure"]:
                 break
         failed = next((each.verdict for each in results if each.verdict != Verdict.AC), Verdict.AC)
