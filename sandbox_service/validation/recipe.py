@@ -211,7 +211,7 @@ class Strengthening(Part):
     inputs: int = Field(96, ge=1, le=2000, description="inputs to make")
     mutants: int = Field(40, ge=0, le=1000, description="mutants of the references in Python")
     most_input_bytes: int = Field(50_000, ge=1, description="size of the largest input")
-    large_bytes: int = Field(200_000, ge=0, description="size of the largest input for slow programs; 0 for none")
+    large_bytes: int = Field(150_000, ge=0, description="size of the largest input for slow programs; 0 for none")
     large_tests: int = Field(1, ge=0, description="most tests of large inputs, beside the others")
     least_references: int = Field(
         1, ge=1, description="leave problems with fewer: nothing contradicts the answers of a single reference"
