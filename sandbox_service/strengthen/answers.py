@@ -36,7 +36,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What references may need for an input: the share of the problem's time, and the bytes of an answer."""
+    """The bounds of references on an input: the share of the problem's time, and the bytes of an answer."""
 
     time_share: float = 1 / 2
     output_bytes: int = OUTPUT_BYTES

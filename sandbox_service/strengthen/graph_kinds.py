@@ -66,7 +66,7 @@ def kind_of(nodes: int, base: int, edges: Edges) -> str:
 
 
 def _name(part: set[int], edges: Edges) -> str:
-    """What a component is."""
+    """Return the name of a component."""
     own = [edge for edge in edges if edge[0] in part]
     degrees = Counter(node for edge in own for node in edge)
     size, most = len(part), max(degrees.values(), default=0)

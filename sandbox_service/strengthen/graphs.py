@@ -218,7 +218,7 @@ def _is_allowed(said: re.Pattern[str], text: str) -> bool:
 
 
 def _are_tied(about_input: str, keeps: Keeps) -> bool:
-    """Whether the numbers of nodes and edges have a relation that connected graphs do not have by themselves."""
+    """Return whether the numbers of nodes and edges have a relation that connected graphs do not have by themselves."""
     return any(not (each["by"] and keeps.is_connected) for each in _TIED.finditer(about_input))
 
 
@@ -270,7 +270,7 @@ def _without(facts: SlotFacts, bound: int) -> SlotFacts:
 
 
 def _is_kept(relation: Relation, graph: Graph) -> bool:
-    """Whether a relation is one of the two ends, or of other numbers."""
+    """Return whether a relation is one of the two ends, or of other numbers."""
     slots = {relation.left, relation.right}
     if slots == {graph.nodes, graph.edges}:
         return graph.is_tied

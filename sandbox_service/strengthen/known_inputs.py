@@ -1,4 +1,4 @@
-"""What is known of a problem's inputs, from given ones and the statement, and which texts keep it."""
+"""The knowledge of a problem's inputs, from given ones and the statement, and the check of texts against it."""
 
 from __future__ import annotations
 

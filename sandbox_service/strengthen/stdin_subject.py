@@ -353,5 +353,5 @@ def _of_plan(
 
 
 def _kind(maker: Maker, text: str) -> str:
-    """What the first graph of an input is."""
+    """Return the kind of the first graph of an input."""
     return kind_in(numbers_of(maker.form, text), next(iter(maker.graphs.values())))
