@@ -32,6 +32,7 @@ CHUNKS = (2, 4, 8)  # tests at a time, then MOST_CHUNK: a program that needs its
 MOST_CHUNK = 16
 MOST_TIMEOUTS = 2  # after so many a program is not run on further tests,
 MOST_FAILURES = 8  # nor is a mutant after so many failures: nearly every test refuses it
+SLOW_SECONDS = 0.05  # of a reference on tests that run only for mutants which no faster one tells
 MUTANT_FACTOR = 10  # a mutant may take ten times the time of the slowest reference
 ROUNDS = 3  # of inputs: further rounds follow doubted inputs, or make more until half as many as wanted are valid
 MOST_RARE, RARE_BYTES = 12, 2000  # inputs with rare answers that are changed
@@ -287,22 +288,25 @@ async def fails_of(
 async def _failed(
     runner: Runner, programs: Sequence[Program], places: Sequence[int], candidates: Sequence[Candidate], limits: Limits
 ) -> dict[int, set[int]]:
-    """The candidates that the programs at these places fail."""
+    """The candidates that the programs at these places fail. Mutants run on slow ones only if no other tells them."""
     fails: dict[int, set[int]] = {place: set() for place in places}
     timeouts = dict.fromkeys(places, 0)
-    tests = [each.test for each in candidates]
-    for start, size in _chunks(len(tests)):
-        chunk = tests[start : start + size]
-        running = [
-            each
-            for each in places
-            if timeouts[each] < MOST_TIMEOUTS and (programs[each].kind != "mutant" or len(fails[each]) < MOST_FAILURES)
-        ]
-        rows = await runner.run([programs[place] for place in running], chunk, limits, to_the_end=True)
-        for place, row in zip(running, rows, strict=True):
-            failed = {start + at for at, verdict in enumerate(row.verdicts) if verdict != Verdict.AC}
-            fails[place] |= failed
-            timeouts[place] += sum(verdict in COSTLY for verdict in row.verdicts)
+    fast = [at for at, each in enumerate(candidates) if (each.seconds or 0.0) <= SLOW_SECONDS]
+    slow = [at for at in range(len(candidates)) if at not in fast]
+    for tests, most_failures in ((fast, MOST_FAILURES), (slow, 1)):
+        for start, size in _chunks(len(tests)):
+            chunk = tests[start : start + size]
+            running = [
+                each
+                for each in places
+                if timeouts[each] < MOST_TIMEOUTS
+                and (programs[each].kind != "mutant" or len(fails[each]) < most_failures)
+            ]
+            sent = [programs[place] for place in running]
+            rows = await runner.run(sent, [candidates[at].test for at in chunk], limits, to_the_end=True)
+            for place, row in zip(running, rows, strict=True):
+                fails[place] |= {at for at, verdict in zip(chunk, row.verdicts, strict=False) if verdict != Verdict.AC}
+                timeouts[place] += sum(verdict in COSTLY for verdict in row.verdicts)
     return fails
 
 

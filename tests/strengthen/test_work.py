@@ -190,6 +190,26 @@ def test_as_many_tests_are_added_as_are_wanted() -> None:
     assert (len(some.chosen), len(some.audit)) == (6, 3)
 
 
+def test_mutants_run_on_slow_tests_only_if_no_other_tells_them() -> None:
+    texts = ["1 2\n", "3 3\n", "5 5\n", "7 7\n"]
+    seconds = [0.2, 0.001, 0.001, 0.2]
+    candidates = [
+        answers.Candidate(StdinTest(input=each, output=str(sum(map(int, each.split())))), Made(each, "seen"), "", took)
+        for each, took in zip(texts, seconds, strict=True)
+    ]
+    plain, late = (
+        "a, b = map(int, input().split())\nprint(0)",
+        "a, b = map(int, input().split())\nprint(a + b + (a == 7))",
+    )
+    programs = [Program("mutant", "plain", plain), Program("mutant", "late", late), Program("wrong", "wrong", plain)]
+    given = problem(tests=[{"type": "stdin", "input": "0 0\n", "output": "0"}])
+    judge, memory = ExecutingJudge(), Memory()
+    found = asyncio.run(
+        work.fails_of(Runner(given, judge, memory), recipe(), programs, answers.Answered(candidates, 0.2, []))
+    )
+    assert found.fails == {0: {1, 2}, 1: {3}, 2: {0, 1, 2, 3}}
+
+
 def test_shares_have_an_interval() -> None:
     low, high = Share(9, 10).interval  # Wilson's, as in tables
     assert (round(low, 3), round(high, 3)) == (0.596, 0.982)
