@@ -158,9 +158,17 @@ class KnownInputs:
             text: Of the form.
         """
         ways = {slot: each for slot, each in self.facts.slots.items() if each.links or each.permutation}
-        found = facts_of(self._of_a_form(), [*self.inputs, text]).slots if ways else {}
+        found = self.facts_with(text).slots if ways else {}
         are_links = all(found[slot].links for slot, each in ways.items() if each.links)
         return are_links and all(found[slot].permutation for slot, each in ways.items() if each.permutation)
+
+    def facts_with(self, text: str) -> Facts:
+        """Return the facts of the known inputs and a text.
+
+        Args:
+            text: Of the form.
+        """
+        return facts_of(self._of_a_form(), [*self.inputs, text], self._limits)
 
     def is_like(self, text: str) -> bool:
         """Return whether all facts of the known inputs hold in a text, within their ranges or the statement's.
@@ -168,8 +176,7 @@ class KnownInputs:
         Args:
             text: Of the form.
         """
-        found = facts_of(self._of_a_form(), [*self.inputs, text], self._limits)
-        return self.is_within(text) and without_ranges(found) == without_ranges(self.facts)
+        return self.is_within(text) and without_ranges(self.facts_with(text)) == without_ranges(self.facts)
 
     def is_within(self, text: str, besides: Set[int] = frozenset()) -> bool:
         """Return whether the numbers of a text are within the known ranges or the statement's.

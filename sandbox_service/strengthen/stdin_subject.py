@@ -14,7 +14,7 @@ from sandbox_service.formats.problem import Problem
 from sandbox_service.schema import StdinTest, TestCase
 from sandbox_service.strengthen import enumerated, tables, tiers
 from sandbox_service.strengthen.examples import examples_in
-from sandbox_service.strengthen.facts import facts_of, numbers_of, of_given_words
+from sandbox_service.strengthen.facts import numbers_of, of_given_words
 from sandbox_service.strengthen.form import lines_in, trimmed
 from sandbox_service.strengthen.graph_kinds import kind_in, rank_in
 from sandbox_service.strengthen.graphs import facts_with, ranges_with
@@ -255,7 +255,7 @@ class StdinSubject:
         text = self._thinner.make(self._inputs[number % len(self._inputs)], chance)
         if not self._form.fits(text) or not self._known.is_within(text, besides=self._thinner.names):
             return None
-        if self._thinner.shown(facts_of(self._form, [*self._inputs, text])) != self._thinner.shown(self._facts):
+        if self._thinner.shown(self._known.facts_with(text)) != self._thinner.shown(self._facts):
             return None
         return Made(text, tiers.THINNED.name, tiers.THINNED.name)
 
