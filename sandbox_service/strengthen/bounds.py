@@ -10,13 +10,13 @@ from sandbox_service.strengthen.sections import parts_of
 from sandbox_service.validation.notation import plain
 
 NUMBER = r"-?\s?(?:\d{1,3}(?: \d{3})+(?!\d)|\d[\d,]*)(?:\s*[·⋅*×]\s*10)?(?:\s*\^\s*\{?\d+\}?)?(?:\s*[-−–+]\s*1(?!\d))?"
-_RELATION = r"(?:≤|<=|<)"
-_NAME = r"[A-Za-z](?:_?\{?[a-z0-9]{1,3}\}?)?"
+RELATION = r"(?:≤|<=|<)"
+NAME = r"[A-Za-z](?:_?\{?[a-z0-9]{1,3}\}?)?"
 _LONE = r"(?<![A-Za-z\d_^])[A-Za-z](?:_?\{?[a-z0-9]\}?)?(?![A-Za-z])"  # no part of a word
 _MORE = r"(?:\s*[-−–+]\s*\d+)?"
 _BOUND = re.compile(
-    rf"(?:(?P<least>{_LONE}{_MORE})|(?P<low>{NUMBER}))\s*(?P<from>{_RELATION})"
-    rf"\s*(?P<names>{_NAME}(?:\s*(?:,|{_RELATION})\s*{_NAME})*)\s*(?P<to>{_RELATION})\s*"
+    rf"(?:(?P<least>{_LONE}{_MORE})|(?P<low>{NUMBER}))\s*(?P<from>{RELATION})"
+    rf"\s*(?P<names>{NAME}(?:\s*(?:,|{RELATION})\s*{NAME})*)\s*(?P<to>{RELATION})\s*"
     rf"(?:min\s*\((?:[^≤<]{{1,60}}?,)?\s*(?P<min>{NUMBER})\s*(?:\)|,[^≤<]{{1,60}}?\))"
     rf"|(?P<most>\d{{0,2}}(?:(?<=\d)\s*[·⋅*]\s*)?[A-Za-z](?:_?\{{?[a-z0-9]\}}?)?{_MORE})(?![\w(]|\s*[·⋅*×/^])"
     rf"|(?P<high>{NUMBER})(?!\s*[·⋅*×/]|\w)|(?P<unknown>\S))"
@@ -85,7 +85,7 @@ def _read(match: re.Match[str], known: dict[str, Bound]) -> Iterator[Bound]:
     if low is None:
         return
     low += match["from"] == "<"
-    names = [each for each in re.findall(_NAME, re.sub(_RELATION, ",", match["names"])) if each not in _INDICES]
+    names = [each for each in re.findall(NAME, re.sub(RELATION, ",", match["names"])) if each not in _INDICES]
     number, limit, factor, by = match["high"] or match["min"], "", 1, 0
     high = number_in(number) if number else None
     if match["most"] and (term := _term(match["most"])) and term[1] in known:

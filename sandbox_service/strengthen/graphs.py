@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from sandbox_service.strengthen.bounds import NAME, RELATION
 from sandbox_service.strengthen.facts import Facts, Relation, SlotFacts
 from sandbox_service.strengthen.form import Item, Line, Numbers, Repeat, lines_in
 from sandbox_service.strengthen.ranges import Range
@@ -22,12 +23,10 @@ from sandbox_service.strengthen.shapes import Keeps
 from sandbox_service.validation.notation import plain
 
 MOST_NUMBER = 10**18
-_LESS = r"(?:≤|<=|<|\\leq?)"
-_NAME = r"[A-Za-z](?:_?\{?[a-z0-9]{1,3}\}?)?"
 # both ends of a line are nodes: `1 ≤ a_i, b_i ≤ n`, `1 ≤ u < v ≤ n`
 _PAIR = re.compile(
-    rf"(?P<low>[01])\s*{_LESS}\s*(?P<one>{_NAME})\s*(?P<sign>,|{_LESS}|≠|!=)\s*(?P<other>{_NAME})\s*"
-    rf"(?P<to>{_LESS})\s*(?P<most>[A-Za-z])(?![\w_])"
+    rf"(?P<low>[01])\s*{RELATION}\s*(?P<one>{NAME})\s*(?P<sign>,|{RELATION}|≠|!=)\s*(?P<other>{NAME})\s*"
+    rf"(?P<to>{RELATION})\s*(?P<most>[A-Za-z])(?![\w_])"
 )
 _SIZES = frozenset("nmkqtNMKQT")  # names of single numbers,
 _NODES = frozenset("nvNV")  # and those of numbers of nodes, which come first
@@ -61,11 +60,11 @@ _LOOPS = re.compile(_MAY + r"\b(?:self-?)?loops?\b", re.IGNORECASE)
 _NO = re.compile(r"\b(?:no|not|cannot|can't|without|never)\b", re.IGNORECASE)
 # the numbers of nodes and edges are in a relation: `m ≤ n`, `n - 1 ≤ m`, but not `m ≤ n(n-1)/2`
 _TIED = re.compile(
-    rf"(?<![\w.])n(?:\s*[-−–]\s*(?P<by>\d))?\s*{_LESS}\s*[me]\b"
-    rf"|(?<![\w.])[me]\s*{_LESS}\s*(?:\d+\s*[·⋅*]?\s*)?n\b(?!\s*[(*·⋅×^²])",
+    rf"(?<![\w.])n(?:\s*[-−–]\s*(?P<by>\d))?\s*{RELATION}\s*[me]\b"
+    rf"|(?<![\w.])[me]\s*{RELATION}\s*(?:\d+\s*[·⋅*]?\s*)?n\b(?!\s*[(*·⋅×^²])",
     re.IGNORECASE,
 )
-_FEWEST = re.compile(rf"(?<![\w.])(\d+)\s*{_LESS}\s*[me]\b", re.IGNORECASE)
+_FEWEST = re.compile(rf"(?<![\w.])(\d+)\s*{RELATION}\s*[me]\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

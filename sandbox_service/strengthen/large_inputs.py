@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sandbox_service.strengthen.bounds import NUMBER, number_in
+from sandbox_service.strengthen.bounds import NUMBER, RELATION, number_in
 from sandbox_service.strengthen.facts import Facts, numbers_of
 from sandbox_service.strengthen.form import MOST_REPEATS, Form, Item, Length, Line, Repeat, lines_in
 from sandbox_service.strengthen.graphs import Graph
@@ -30,13 +30,12 @@ MOST_FOCUSED = 2  # lengths that are great alone
 LEAST_LENGTH = 1000  # inputs of shorter lists are not large: other tiers have them
 LEAST_NUMBER = 10**6  # … nor are numbers below
 # a bound of a product of sizes, which large sizes break together
-_PRODUCT = re.compile(rf"\b[a-z]\s*(?:[·⋅×*∙]|\\cdot|\\times)\s*[a-z]\s*(?:≤|<=|<|\\le)\s*{NUMBER}", re.IGNORECASE)
-_LESS = r"(?:≤|<=|<|\\leq?)"
+_PRODUCT = re.compile(rf"\b[a-z]\s*(?:[·⋅×*∙]|\\cdot|\\times)\s*[a-z]\s*{RELATION}\s*{NUMBER}", re.IGNORECASE)
 # bounds of the length of a word: `1 ≤ |s| ≤ 10^5`, `its length does not exceed 1000`, `at most 100 letters`
 _WORD_LENGTHS = (
-    re.compile(rf"{_LESS}\s*(?:\|[^|\n]{{1,6}}\|\s*,?\s*)+\s*{_LESS}\s*({NUMBER})"),
+    re.compile(rf"{RELATION}\s*(?:\|[^|\n]{{1,6}}\|\s*,?\s*)+\s*{RELATION}\s*({NUMBER})"),
     re.compile(
-        rf"\blengths?\b[^.;\n]{{0,40}}?(?:exceeds?|at most|up to|(?:more|greater|longer) than|{_LESS})\s*({NUMBER})"
+        rf"\blengths?\b[^.;\n]{{0,40}}?(?:exceeds?|at most|up to|(?:more|greater|longer) than|{RELATION})\s*({NUMBER})"
     ),
     re.compile(rf"\b(?:at most|up to|more than)\s*({NUMBER})\s*(?:\w+\s){{0,3}}(?:letters|characters|symbols)"),
 )
